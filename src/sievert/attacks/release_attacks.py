@@ -147,7 +147,8 @@ class _Rises:
 
     def class_profile(self, i: int) -> list[tuple[int, int]]:
         """The values of a class by their records there and in the table, frequent ones first."""
-        cells = slice(start := int(self.learned.starts[i]), start + int(self.learned.lengths[i]))
+        start = int(self.learned.starts[i])
+        cells = slice(start, start + int(self.learned.lengths[i]))
         totals = self.learned.totals[self.learned.cube.codes[-1][cells]]
         pairs = zip(self.learned.cube.counts[cells].tolist(), totals.tolist(), strict=True)
         return sorted(pairs, reverse=True)

@@ -319,10 +319,12 @@ class _MinimalUniqueSearch:
 
 def _subsets(mask: int) -> list[int]:
     """All proper, non-empty subsets of `mask`."""
-    every = [mask]
-    while smaller := (every[-1] - 1) & mask:
-        every.append(smaller)
-    return every[1:]
+    subsets = []
+    subset = (mask - 1) & mask
+    while subset:
+        subsets.append(subset)
+        subset = (subset - 1) & mask
+    return subsets
 
 
 def _split(

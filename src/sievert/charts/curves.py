@@ -182,7 +182,8 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
                 given,
                 axis="Share of people",
             )
-        if places := (data.get("sampling") or {}).get("so_far"):
+        places = (data.get("sampling") or {}).get("so_far")
+        if places:
             number = str(data["sampling"]["least_agreed"]).replace("_", " ")
             charts[file_name(charts, "chains", secret)] = running(
                 f"Convergence of the chains: {name}",

@@ -171,15 +171,16 @@ def of_frontier(content: Mapping[str, Any]) -> dict[str, Spec]:
 
 def frontier_dots(content: Mapping[str, Any]) -> list[FrontierDot]:
     """The points of the JSON and the releases beside them, as they are drawn."""
-    dots = [
-        FrontierDot(
-            across=p["lost"],
-            up=p["disclosed"],
-            kind=CHOSEN if p["chosen"] else MEETS if p["meets"] else BREAKS,
-            meets=p["meets"],
+    dots = []
+    for point in content["frontier"]:
+        kind = MEETS if point["meets"] else BREAKS
+        if point["chosen"]:
+            kind = CHOSEN
+        dots.append(
+            FrontierDot(
+                across=point["lost"], up=point["disclosed"], kind=kind, meets=point["meets"]
+            )
         )
-        for p in content["frontier"]
-    ]
     given = content.get("frontier_beside") or ()
     return dots + [
         FrontierDot(across=r["lost"], up=r["disclosed"], kind=GIVEN, meets=False, name=r["name"])

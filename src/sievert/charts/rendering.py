@@ -55,7 +55,8 @@ def svg(spec: Spec, *, width: int | None = None) -> str:
         drawn = TAG.sub(partial(_follow_page, bare=width < NARROW), drawn)
     title = escape(" ".join(spec["title"]["text"]), quote=True)
     about = escape(spec["description"], quote=True)
-    if (root := ROOT.match(drawn)) is None:
+    root = ROOT.match(drawn)
+    if root is None:
         raise InvariantError("a chart was drawn, but not as SVG")
     head = f'{MARK}\n<svg role="img" aria-label="{title}"{root[1]}>'
     return f"{head}<title>{title}</title><desc>{about}</desc>{drawn[root.end() :]}\n"

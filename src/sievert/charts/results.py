@@ -53,7 +53,8 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
             )
         columns = dict.fromkeys(c for each in chosen.values() for c in each.columns)
         for column in columns if attack == "homogeneity" else ():
-            if values := list(_by_value(chosen, column)):
+            values = list(_by_value(chosen, column))
+            if values:
                 with_it = (a.columns[column] for a in chosen.values() if column in a.columns)
                 charts[file_name(charts, attack, target, "by", column)] = bars(
                     f"{title} by value of {short_name(column)}",

@@ -339,7 +339,8 @@ def tradeoff(
             "encoding": {"x": x, "y": y, "description": SAID},
         },
     ]
-    if kinds := [kind for kind in SHAPES if any(row[0] == kind for row in marks)]:
+    kinds = [kind for kind in SHAPES if any(row[0] == kind for row in marks)]
+    if kinds:
         shape = {
             "field": "mark",
             "type": "nominal",

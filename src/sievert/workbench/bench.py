@@ -128,7 +128,8 @@ class Bench:
     def _frame(self, step: Step, commands: tuple[Argv, ...]) -> dict[str, Any]:
         """What the layout needs besides the step's own context."""
         first = commands[0] if commands else None
-        failed = next((line for argv in commands if (line := self.jobs.error(argv))), "")
+        errors = (self.jobs.error(argv) for argv in commands)
+        failed = next((error for error in errors if error), "")
         return {
             "step": step,
             "rail": self._rail(step),

@@ -64,7 +64,9 @@ class Job:
     @property
     def rank(self) -> int:
         """What goes first: what a button asked for, what a page needs, what is only a picture."""
-        return 0 if self.finish else LAST if PICTURE in self.argv else 1
+        if self.finish:
+            return 0
+        return LAST if PICTURE in self.argv else 1
 
 
 class Jobs:
@@ -171,7 +173,8 @@ class Jobs:
 
     async def _stop(self, job: Job) -> None:
         job.cancelled = True
-        if (process := job.process) is None or process.returncode is not None:
+        process = job.process
+        if process is None or process.returncode is not None:
             return
         with suppress(ProcessLookupError):
             process.terminate()
@@ -259,7 +262,9 @@ async def _follow(job: Job, process: Process) -> str:
         *lines, rest = LINE.split(rest + chunk)
         for line in (each.decode(errors="replace") for each in lines if each.strip()):
             said += f"{line}\n"
-        if (latest := rest.decode(errors="replace").strip()) and (parts := BAR.fullmatch(latest)):
+        latest = rest.decode(errors="replace").strip()
+        parts = BAR.fullmatch(latest) if latest else None
+        if parts:
             job.stage = parts["stage"]
             job.share = None if parts["bar"] is None else len(parts["bar"]) / WIDTH
     return message_of(said + rest.decode(errors="replace"))

@@ -27,7 +27,8 @@ SHARES = ("generalization_loss", "arithmetic_loss", "certainty_penalty")  # loss
 def recoding_map(view: View) -> dict[str, Any] | None:
     """The map of all recodings, and the same as rows with buttons; None while it is not known."""
     result = view.get(frontier_command(view.choices)) or {}
-    if not (points := result.get("frontier")):
+    points = result.get("frontier")
+    if not points:
         return None
     part = part_of(result, view.texts)
     names = _level_words(view)

@@ -105,7 +105,8 @@ def _limits(view: View, part: ReportPart, before: Any) -> list[dict[str, str]]:
         old = table.get(_key(limit))
         shown = limited_row(part_of(before, view.texts), {}, old).value if old else ""
         _, name = titles(view.texts, limit["measure"], _entry(before or {}, limit))
-        if secret := limit["where"].partition(".")[2]:
+        secret = limit["where"].partition(".")[2]
+        if secret:
             name = view.texts("options.of_secret", measure=name, secret=part.writer.name(secret))
         rows.append({"name": name, "before": shown, "after": row.value})
     return rows
@@ -128,7 +129,8 @@ def _own(part: ReportPart) -> list[dict[str, str]]:
         name = texts("workbench.protect.hidden")
         hidden = str(writer.count(data["suppressed"]))
         rows.append({"name": name, "before": str(writer.count(0)), "after": hidden})
-    if loss := data.get("loss", {}).get("generalization_loss"):
+    loss = data.get("loss", {}).get("generalization_loss")
+    if loss:
         name = texts("workbench.protect.lost")
         lost = str(writer.share(loss["arithmetic"]))
         rows.append({"name": name, "before": str(writer.share(0.0)), "after": lost})

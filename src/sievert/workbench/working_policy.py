@@ -112,7 +112,8 @@ def policy_tables(choices: Choices) -> dict[str, Any] | None:
     if not name and not limits:
         return None
     tables = dict(source_tables(name))
-    if roles := role_table(choices):
+    roles = role_table(choices)
+    if roles:
         tables = {"roles": roles} | {k: v for k, v in tables.items() if k != "roles"}
     codes = choices.texts("load", "na")
     if codes and (not name or name.startswith(EXAMPLE)):  # a file of the user's says itself which
@@ -158,7 +159,8 @@ def limit_texts(tables: Mapping[str, Any]) -> dict[str, str]:
 
 def named_policy(choices: Choices) -> str | None:
     """What stands behind --policy: the user's file, or one in the private directory."""
-    if (policy := _composed(choices)) is None:
+    policy = _composed(choices)
+    if policy is None:
         return None
     name, text = policy
     if text is None:

@@ -59,8 +59,11 @@ def conditions(choices: Choices, commands: Sequence[Argv]) -> str:
     tokens = [token for argv in plain for token in argv]
     tables = {token.partition("?")[0] for token in tokens}
     stamps = {path: stamp for path, stamp in file_stamps(choices).items() if path in tables}
-    hierarchies = filter(None, (token.partition("=")[2] for token in tokens))
-    stamps |= {path: stamp for path in hierarchies if (stamp := file_stamp(path))}
+    for token in tokens:
+        hierarchy = token.partition("=")[2]
+        stamp = file_stamp(hierarchy) if hierarchy else None
+        if stamp:
+            stamps[hierarchy] = stamp
     return f"{_digest([plain, policy_text(choices)])}-{_digest(stamps)}"
 
 

@@ -125,7 +125,10 @@ def _bare(member: str) -> bool:
 
 
 def _interval(text: str) -> Interval | None:
-    if len(text) > LONGEST or (ends := interval_ends(text)) is None:
+    if len(text) > LONGEST:
+        return None
+    ends = interval_ends(text)
+    if ends is None:
         return None
     # Infinity and a star are no numbers: such an interval has no end there.
     first = number(ends[0])
@@ -179,7 +182,8 @@ def read_domain(spec: str | os.PathLike[str] | Sequence[Text]) -> tuple[Text, ..
 
 
 def _range(spec: str) -> list[str] | None:
-    if match := _RANGE.fullmatch(spec):
+    match = _RANGE.fullmatch(spec)
+    if match:
         short = max(map(len, match.groups())) <= LONGEST
         few = short and int(match[2]) - int(match[1]) < MOST_VALUES
         require(few, TOO_MANY, hint="a coarser domain")

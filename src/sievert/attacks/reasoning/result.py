@@ -164,7 +164,8 @@ class Reasoning:
                 name: ("DOUBLE", [x if converged and not np.isnan(x) else None for x in numbers])
                 for name, numbers in ((n, each.tolist()) for n, each in self.released.items())
             }
-        if (status := self.status()) is None:
+        status = self.status()
+        if status is None:
             return None
         attacker, learner, state = status
         errors = list(map(self._of_own, self.posterior.errors))
@@ -306,7 +307,8 @@ class Reasoning:
         these = "this column" if columns == 1 else f"these {plural(columns, 'column')}"
         if not self.posterior.converged:
             spread = ""
-            if chains := [percent(end(self.by_chain)) for end in (min, max) if self.by_chain]:
+            chains = [percent(end(self.by_chain)) for end in (min, max) if self.by_chain]
+            if chains:
                 right = "hopes to be right" if self.truth is None else "is right"
                 spread = f" By chain, the attacker {right} for {' to '.join(chains)}."
             return (

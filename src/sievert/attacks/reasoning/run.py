@@ -112,13 +112,12 @@ def horizontal(
         victims=victims,
         settings=settings,
     )
-    factors, atoms, label_of = (
-        problem.by_column(sets, classes, class_counts)
-        if settings.likelihood == "product" or len(columns) == 1
-        else problem.as_observed(pairs, class_counts)
-        if settings.observed
-        else problem.as_boxes(sets, classes, class_counts)
-    )
+    if settings.likelihood == "product" or len(columns) == 1:
+        factors, atoms, label_of = problem.by_column(sets, classes, class_counts)
+    elif settings.observed:
+        factors, atoms, label_of = problem.as_observed(pairs, class_counts)
+    else:
+        factors, atoms, label_of = problem.as_boxes(sets, classes, class_counts)
     alpha = secret_weights(settings.alpha, name, texts)
     model = HorizontalModel.build(
         factors, class_counts, label_of, atoms, pairs, alpha, settings.method
@@ -315,7 +314,11 @@ def _domain(
         values = dict.fromkeys(known or (hierarchy.labels if hierarchy is not None else ()))
         values |= dict.fromkeys(used)
         fresh = [v for v in seen or () if v not in values]
-        source: Source = "given" if known else "hierarchy" if hierarchy is not None else "release"
+        source: Source = "release"
+        if known:
+            source = "given"
+        elif hierarchy is not None:
+            source = "hierarchy"
         return Domain(values=(*values, *fresh), source=source, public=not fresh, added=len(fresh))
     return public_domain(
         used,

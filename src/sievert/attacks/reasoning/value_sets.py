@@ -172,7 +172,8 @@ class _Reader:
         ends = ROOT not in start
         if not (ends and len(mask) == len(start) + 1 and not start.isdigit()):
             stars = tuple(i for i, c in enumerate(mask) if c == ROOT)
-            if matching := self._under_stars(len(mask), stars).get(mask):
+            matching = self._under_stars(len(mask), stars).get(mask)
+            if matching:
                 return np.array(matching, dtype=np.int64)
         if not ends:
             return NO_POSITIONS

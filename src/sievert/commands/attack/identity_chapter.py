@@ -63,14 +63,16 @@ def _title(part: ReportPart, box: str, data: Data) -> str:
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     """How many rows of a register have one candidate; without any, how many people are unique."""
     boxes = part.data["attacks"].get("identity") or {}
-    if box := boxes.get("grey_box"):
+    box = boxes.get("grey_box")
+    if box:
         single = number(box, "single") or 0
         if single or "black_box" not in boxes:
             key = "matched_some" if single else "matched_none"
             rows = part.writer.count(number(box, "rows") or 0)
             yield part.say(key), people(part, "attacked.first_grey", single, rows=rows)
             return
-    if box := boxes.get("black_box"):
+    box = boxes.get("black_box")
+    if box:
         many = alone(box)
         rows = part.writer.count(part.rows)
         head = can_be_found(part, many / part.rows) if many else part.say("black_nobody")
@@ -98,7 +100,8 @@ def _black(part: ReportPart, data: Data) -> Iterator[Block]:
 
 def _rate(part: ReportPart, data: Data, key: str) -> Iterator[Block]:
     """What the columns remove, in a sentence; none where it is not defined."""
-    if (rate := rate_text(part, data)).number is not None:
+    rate = rate_text(part, data)
+    if rate.number is not None:
         end = "one" if len(data.get("columns") or ()) == 1 else "many"
         yield Paragraph(part.texts(f"{key}_{end}", rate=rate))
 

@@ -69,7 +69,8 @@ def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -
     rates = [(part.writer.name(c), rate_text(part, columns[c])) for c in order]
     if len(order) > MOST_COLUMNS:
         rates = sorted(rates, key=lambda r: (-(r[1].number or 0.0), r[0]))[:MOST_COLUMNS]
-    if many := len(order) > 1:
+    many = len(order) > 1
+    if many:
         rates.append((part.say("combined"), rate_text(part, data)))
     if not rates:
         return
@@ -143,7 +144,8 @@ def value_names(part: ReportPart, groups: Sequence[Data], column: str) -> list[s
 def _value_name(part: ReportPart, group: Data, column: str, rank: int) -> str:
     if "values" not in group:
         return part.say("value_rank", rank=rank)
-    if (value := group["values"].get(column)) is None:
+    value = group["values"].get(column)
+    if value is None:
         return part.say("value_missing")
     return short_name(value, LONGEST) if value.strip() else part.say("value_blank")
 

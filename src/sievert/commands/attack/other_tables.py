@@ -38,7 +38,8 @@ def _shared_columns(
         hint="the same names of columns in both tables",
     )
     questions.check_usable(shared)
-    if absent := len(release.roles.quasi) - len(shared):
+    absent = len(release.roles.quasi) - len(shared)
+    if absent:
         run.notes.append(f"the {what} lacks {plural(absent, 'quasi-identifier')}")
     return shared
 
@@ -60,8 +61,10 @@ def attack_with_original(
     with run.read(data, **run.other_source) as (table, questions):
         shared = _shared_columns(run, release, questions, "original", table.name)
         run.clock("comparing with the original", questions)
-        if reasoner is not None and (secrets := release.hidden or tuple(reasoner.cells)):
-            reasoner.original(questions, shared, secrets, table.name)
+        if reasoner is not None:
+            secrets = release.hidden or tuple(reasoner.cells)
+            if secrets:
+                reasoner.original(questions, shared, secrets, table.name)
         if people is None:  # groups are in an order of their own
             return {}, release, None
         file = OriginalFile(data, table)
@@ -151,7 +154,8 @@ def _pair_columns(run: AttackRun, people: Cube, original: Cube) -> list[PairedCo
     for column in columns:
         texts = original.value_counts(original.columns.index(column))
         with suppress(InputError):  # of values that have no place nothing is known
-            if tree := to_hierarchy(run.settings.hierarchies.get(column), texts):
+            tree = to_hierarchy(run.settings.hierarchies.get(column), texts)
+            if tree:
                 trees[column] = tree
     return record_pairs.pair_in_order(original, people, columns, trees)
 
@@ -265,7 +269,8 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
     truth = None
     with run.read(data, **run.other_source) as (table, questions):
         shared = _shared_columns(run, release, questions, "register", table.name)
-        if dropped := treat_missing(run.settings.missing, questions, shared):
+        dropped = treat_missing(run.settings.missing, questions, shared)
+        if dropped:
             run.notes.append(
                 f"{plural(dropped, 'row')} of the register dropped: they lack a column"
             )

@@ -111,7 +111,8 @@ class Reasoner:
             if self.changed > MOST_MISPLACED:
                 self.withheld[secret] = withheld(self.changed)
                 continue
-            if unreadable := self._unreadable_columns(secret):
+            unreadable = self._unreadable_columns(secret)
+            if unreadable:
                 self.withheld[secret] = unreadable_labels(unreadable)
                 continue
             try:

@@ -78,7 +78,8 @@ def _worse_than_guessing(data: Data) -> bool:
 
 def _ends(data: Data, name: str) -> tuple[float, float] | None:
     """How low and how high a number may be; both are the number where nobody is undecided."""
-    if (middle := number(data, name)) is None:
+    middle = number(data, name)
+    if middle is None:
         return None
     low, high = (data.get("intervals") or {}).get(name) or (middle, middle)
     return min(low, middle), max(high, middle)
@@ -131,7 +132,8 @@ PLACES = {
 
 
 def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
-    if unreadable := data.get("unreadable_labels"):
+    unreadable = data.get("unreadable_labels")
+    if unreadable:
         return {"columns": NumberText(part.writer.names(unreadable), None)}
     return {who: _share(part, data, name) for who, name in PLACES.get(which, {}).items()}
 
@@ -188,7 +190,12 @@ def _beliefs(
     grid = make_grid(title, texts.each("reasoned", ("who", "named"), "."), rows)
     if i > DRAWN or all(bar.number is None for bar in bars):
         return grid
-    key = "_expects" if "expects" in places else "" if intervals else "_exact"
+    if "expects" in places:
+        key = "_expects"
+    elif intervals:
+        key = ""
+    else:
+        key = "_exact"
     spec = shares(title, (texts("reasoned.below", secret=name),), bars, axis=texts("reasoned.axis"))
     return Picture(spec, texts(f"reasoned.caption{key}"), grid, screen=True)
 
@@ -203,7 +210,8 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     many = number(data, "at_risk") or 0
     yield Paragraph(people(part, "reasoned.at_risk", many, secret=writer.name(secret)))
     for name in ("undecided", "learner_undecided"):
-        if torn := number(data, name):
+        torn = number(data, name)
+        if torn:
             yield Paragraph(texts(f"reasoned.{name}", people=writer.count(torn)))
     rows = (
         (
@@ -218,7 +226,8 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     )
     head = texts.each("reasoned", ("number", "value", "side"), ".")
     yield make_grid(texts("reasoned.numbers"), head, rows, (1,))
-    if worst := data.get("worst"):
+    worst = data.get("worst")
+    if worst:
         rows_ = (
             (
                 count(w["row"]),
@@ -314,7 +323,8 @@ def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
     """The same release with other weights of the prior."""
     risks = ("global_relative_risk", "global_relative_risk_literal")
     names = ("attacker_accuracy", "learner_accuracy", *risks)
-    if lines := data.get("sensitivity"):
+    lines = data.get("sensitivity")
+    if lines:
         rows = (
             (part.writer.number(x["beta"]), *(part.writer.share(x[n]) for n in names))
             for x in lines

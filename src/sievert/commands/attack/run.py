@@ -232,7 +232,8 @@ def _attack_alone(
     cubes: dict[tuple[str, ...], Cube] = {}
 
     def count(columns: Sequence[str]) -> Cube:
-        if (key := tuple(columns)) not in cubes:
+        key = tuple(columns)
+        if key not in cubes:
             cubes[key] = questions.cube(columns)
         return cubes[key]
 
@@ -270,7 +271,8 @@ def _released_people(
     if key is not None and key in questions.columns:
         questions.engine.check_usable(key)
         people = microdata.by_key(questions, roles.quasi, key, name)
-        if lacking := questions.records - people.records:
+        lacking = questions.records - people.records
+        if lacking:
             run.notes.append(f"{plural(lacking, 'record')} of the release without a key")
         return people
     if ordered:

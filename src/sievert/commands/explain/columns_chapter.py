@@ -25,7 +25,8 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
         ("curve", _curve, _suffice_title(view)),
         ("sets", _sets, _pair_title(view)),
     ):
-        if blocks := tuple(write(view)):
+        blocks = tuple(write(view))
+        if blocks:
             title = title or view.say(f"{key}_title")
             yield Chapter(title, view.anchor(key), blocks, screen=key != "sets")
 
@@ -74,7 +75,8 @@ def _suffice_title(view: ExplanationView) -> str:
     """How many columns single out most of those who are alone."""
     if not view.alone(view.whole).number:
         return view.say("curve_nobody")
-    if (best := fewest_columns(view)) is not None:
+    best = fewest_columns(view)
+    if best is not None:
         number = len(best["columns"])
         key = "curve_one" if number == 1 else "curve_few"
         counts = {"alone": view.alone(best), "whole": view.alone(view.whole)}

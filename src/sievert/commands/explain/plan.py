@@ -88,9 +88,12 @@ class ExplanationPlan:
         return replace(self, coarser=self.coarser // 2) if self.coarser else None
 
     def fit(self, most: int) -> ExplanationPlan:
-        """The first of the smaller plans that has at most so much work, or the smallest."""
+        """The first of ever smaller plans that has at most `most` work, or the smallest plan."""
         plan = self
-        while plan.work > most and (smaller := plan.smaller()) is not None:
+        while plan.work > most:
+            smaller = plan.smaller()
+            if smaller is None:
+                break
             plan = smaller
         return plan
 

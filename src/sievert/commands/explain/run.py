@@ -177,15 +177,17 @@ def _count(run: ExplanationRun) -> CombinationCounts:
     run.clock("counting combinations", run.questions)
     combinations = count_combinations(run.questions, run.roles.quasi, run.roles.sensitive)
     lacking = np.any([codes == 0 for codes in combinations.classes.codes], axis=0)
-    if number := int(combinations.classes.counts[lacking].sum()):
+    number = int(combinations.classes.counts[lacking].sum())
+    if number:
         run.warnings.append(
             f"{plural(number, 'record')} without a quasi-identifier; missing is a value of its own"
         )
-    run.warnings.extend(
-        f"{plural(number, 'record')} without {secret!r}; missing is a value of its own"
-        for secret, cube in combinations.secrets.items()
-        if (number := int(cube.counts[cube.codes[-1] == 0].sum()))
-    )
+    for secret, cube in combinations.secrets.items():
+        number = int(cube.counts[cube.codes[-1] == 0].sum())
+        if number:
+            run.warnings.append(
+                f"{plural(number, 'record')} without {secret!r}; missing is a value of its own"
+            )
     values = dict(zip(run.roles.quasi, combinations.classes.values, strict=True))
     values |= {secret: cube.values[-1] for secret, cube in combinations.secrets.items()}
     apart = run.settings.distinct
@@ -354,9 +356,9 @@ def rank_columns(
                 "reason": "H(X) = 0" if lattice.prior == 0.0 else None,
             }
         )
-    return sorted(
-        entries,
-        key=lambda entry: [
-            -1.0 if (number := entry["as_target"][name]) is None else -number for name in RANKED_BY
-        ],
-    )
+
+    def rank_key(entry: dict[str, Any]) -> list[float]:
+        numbers = [entry["as_target"][name] for name in RANKED_BY]
+        return [-1.0 if number is None else -number for number in numbers]
+
+    return sorted(entries, key=rank_key)

@@ -60,11 +60,15 @@ class Adult:
 def parts(given: Given) -> tuple[PaperPart, ...]:
     """The columns and the three charts."""
     adult = _adult(given)
+    about = "How many values the columns have."
+    if adult is None:
+        about += f" {GIVE_ADULT}"
+    elif not adult.is_whole:
+        about += NEVER_WORKED
     return (
         PaperPart(
             "Adult: the columns",
-            "How many values the columns have."
-            + (f" {GIVE_ADULT}" if adult is None else "" if adult.is_whole else NEVER_WORKED),
+            about,
             (
                 number(
                     "values of Marital Status that the last table lists",

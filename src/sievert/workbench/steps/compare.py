@@ -113,7 +113,8 @@ def _maps(view: View, rows: list[dict[str, Any]], secret: str) -> dict[str, Mark
 def change(choices: Choices, form: Form) -> Choices:
     """Add a release by its path, or take one from the list."""
     releases = choices.texts(NAME, "releases")
-    if gone := form.one("remove"):
+    gone = form.one("remove")
+    if gone:
         return choices.put(NAME, releases=tuple(path for path in releases if path != gone))
     path = named_file(form, "path", "the path of a release of this table")
     require(is_there(path), f"{short_name(path)}: no such file")
@@ -127,7 +128,8 @@ def status(view: View) -> tuple[str, str]:
     if not number:
         return OPEN, view.texts("workbench.compare.status_none")
     shown = view.texts.number_of(number, "release")
-    if old := sum(written_before(view.choices, path) for path in releases):
+    old = sum(written_before(view.choices, path) for path in releases)
+    if old:
         return DOUBTFUL, view.texts("workbench.compare.status_old", releases=shown, old=old)
     result = view.get(compare_command(view.choices)) if has_roles(view.choices) else None
     return OPEN if result is None else releases_state(result, view.texts), shown

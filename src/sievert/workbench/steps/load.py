@@ -36,8 +36,15 @@ def begin(start: str, *, show_values: bool = False) -> Choices:
     require(is_text(start), "the name of the table is not text", hint="rename it")
     path = Path(start.partition("?")[0])
     database = start.startswith(DATABASES)
-    folder = Path() if database else path if path.is_dir() else path.parent
-    table = "" if not database and path.is_dir() else not_an_option(start)
+    if database:
+        folder = Path()
+        table = not_an_option(start)
+    elif path.is_dir():
+        folder = path
+        table = ""
+    else:
+        folder = path.parent
+        table = not_an_option(start)
     return Choices(table).put("load", folder=str(folder), show_values="yes" if show_values else "")
 
 
@@ -113,7 +120,7 @@ def _change(choices: Choices, form: Form) -> Choices:
         **{n: "" if form.one(n) == UNLESS_CHOSEN.get(n) else form.one(n) for n in TEXTS},
         "delimiter": ("", *form.many("delimiter"))[-1],  # a tab is one too
         **{name: form.one(name) for name in CHECKED},
-        "na": tuple(code for each in form.one("na").split(",") if (code := each.strip())),
+        "na": tuple(filter(None, map(str.strip, form.one("na").split(",")))),
         "types": _types(form.one("types")),
     }
     require(settings["missing"] in ("", *MISSING), "missing values: no such rule", hint=MISSING[0])

@@ -63,7 +63,8 @@ def _context(view: View) -> dict[str, Any]:
     about = {id(gap) for row in limits for gap in row["gaps"]}
     secrets = choices.texts("roles", "sensitive")
     chosen, own_file = _source(choices)
-    if (sent := view.sent) is not None and sent.one("do") == "use":
+    sent = view.sent
+    if sent is not None and sent.one("do") == "use":
         chosen = sent.one("source", chosen)
         own_file = sent.one("file")
         places = {text: place for place, text in sent.beginning("key:").items()}
@@ -211,7 +212,8 @@ def _edit(choices: Choices, before: Mapping[str, str], form: Form) -> Choices:
             {k: v for k, v in before.items() if k == key}
         ):
             limits[key] = bounds
-    if measure := form.one("new_measure"):
+    measure = form.one("new_measure")
+    if measure:
         require(measure in BY_ID, f"no measure is called {measure!r}", hint="sievert measures")
         side = ">=" if BY_ID[measure].riskier == "low" else "<="
         key = "/".join(part for part in (form.one("new_place"), measure) if part)
@@ -250,7 +252,8 @@ def _save(choices: Choices, form: Form) -> Choices:
     text = policy_text(choices)
     require(text, "there is no policy to save")
     parse_policy(policy_tables(choices) or {}, Path(path).name)
-    if refusal := refusal_to_replace(form, path):
+    refusal = refusal_to_replace(form, path)
+    if refusal:
         raise RefusedError(refusal)
     files.write_text(path, text, sources=[choices.table, *examples().values()], force=True)
     return choices.put("policy", file=path, limits={}, edited="")

@@ -151,9 +151,11 @@ def _budgets(view: View, release: Any) -> dict[str, Any]:
 
 def change(choices: Choices, form: Form) -> Choices:
     """What the buttons of the page do."""
-    if point := form.one("point"):
+    point = form.one("point")
+    if point:
         return choices.put(NAME, how=None, levels=read_levels(point))
-    if merged := form.one("merge"):
+    merged = form.one("merge")
+    if merged:
         levels = {**choices.mapping(NAME, "levels"), **read_levels(merged)}
         return choices.put(NAME, how=None, levels=levels)
     match form.one("do"):

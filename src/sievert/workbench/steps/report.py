@@ -165,7 +165,8 @@ def status(view: View) -> tuple[str, str]:
     written = _written(view.choices)
     if not written:
         return OPEN, view.texts("workbench.report.status_none")
-    if current := next((row["path"] for row in written if not row["old"]), ""):
+    current = next((row["path"] for row in written if not row["old"]), "")
+    if current:
         return MET, Path(current).name
     return DOUBTFUL, view.texts("workbench.protect.status_old")
 

@@ -93,7 +93,8 @@ def _status(view: View) -> tuple[str, str]:
     result = view.get(columns_command(view.choices)) or {"columns": []}
     if not quasi:
         return DOUBTFUL, view.texts("workbench.roles.nobody")
-    if bare := columns_without_role(choices, [column["name"] for column in result["columns"]]):
+    bare = columns_without_role(choices, [column["name"] for column in result["columns"]])
+    if bare:
         return DOUBTFUL, view.texts("workbench.roles.without", number=len(bare))
     return MET, view.texts("workbench.roles.tally", quasi=quasi, secret=secret)
 

@@ -30,7 +30,8 @@ def context(view: View) -> dict[str, Any]:
 def change(choices: Choices, form: Form) -> Choices:
     """Add or take away a synthetic table; name the people whom its generator never saw."""
     tables = choices.texts(NAME, "tables")
-    if gone := form.one("remove"):
+    gone = form.one("remove")
+    if gone:
         return choices.put(NAME, tables=tuple(path for path in tables if path != gone))
     path = form.one("path")
     control = form.one("control")

@@ -100,7 +100,11 @@ class HorizontalModel(ReleaseModel):
     def method(self) -> str:
         """The least exact way that any part of it needs."""
         kinds = {type(each) for row in self.solved for each in row}
-        return GIBBS if type(None) in kinds else EXACT if CompatibleTables in kinds else CLOSED
+        if type(None) in kinds:
+            return GIBBS
+        if CompatibleTables in kinds:
+            return EXACT
+        return CLOSED
 
     @cached_property
     def moving(self) -> list[list[int]]:

@@ -153,9 +153,8 @@ def build_space(
         f"the distance {distance} compares numbers, and there are none",
         hint="distance gower",
     )
-    columns = [
-        column for pair in numeric if len((column := _NumericColumn.from_files(*pair)).exact)
-    ]
+    columns = [_NumericColumn.from_files(*pair) for pair in numeric]
+    columns = [column for column in columns if len(column.exact)]
     finest = DIGITS * max((c.most for c in columns), default=0) ** 2 or 1
     digits = finest if distance == "l1" and scale == "sd" else None
     weighed = [(c, c.weight(distance, scale, digits)) for c in columns]
