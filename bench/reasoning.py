@@ -66,7 +66,7 @@ def windows(rows: int, *, merged: bool = True) -> Factor:
     np.add.at(counts, label.ravel(), held)
     members = (first[:, None] + np.arange(WINDOW)).ravel()
     starts = WINDOW * np.arange(len(first) + 1)
-    return Factor(np.ones((SECRETS, keys)), starts, members, counts)
+    return Factor(prior=np.ones((SECRETS, keys)), starts=starts, members=members, counts=counts)
 
 
 def published() -> Factor:
@@ -76,14 +76,19 @@ def published() -> Factor:
     for label, secrets in enumerate(held):
         counts[label, secrets] += 1
     starts = np.cumsum([0, *map(len, sets)])
-    return Factor(np.ones((5, 4)), starts, np.concatenate(sets), counts)
+    return Factor(prior=np.ones((5, 4)), starts=starts, members=np.concatenate(sets), counts=counts)
 
 
 def published_groups() -> Buckets:
     """The same in groups of two people and their secrets."""
     atoms, secrets = [1, 0, 1, 1, 1, 2, 0, 3], [0, 1, 1, 2, 3, 4, 0, 1]
     starts = 2 * np.arange(5)
-    return Buckets((np.ones((5, 4)),), np.array(atoms)[:, None], np.array(secrets), starts)
+    return Buckets(
+        priors=(np.ones((5, 4)),),
+        atoms=np.array(atoms)[:, None],
+        secrets=np.array(secrets),
+        starts=starts,
+    )
 
 
 def buckets(rows: int, columns: tuple[int, ...]) -> Buckets:
@@ -94,7 +99,9 @@ def buckets(rows: int, columns: tuple[int, ...]) -> Buckets:
     secrets = np.argsort(rng.random((groups, SECRETS)), axis=1)[:, :GROUP]
     priors = tuple(np.ones((SECRETS, size)) for size in columns)
     starts = GROUP * np.arange(groups + 1)
-    return Buckets(priors, atoms, np.sort(secrets, axis=1).ravel(), starts)
+    return Buckets(
+        priors=priors, atoms=atoms, secrets=np.sort(secrets, axis=1).ravel(), starts=starts
+    )
 
 
 # -- rivals -----------------------------------------------------------------------------------

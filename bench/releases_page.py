@@ -199,7 +199,12 @@ def _bits(release: Data) -> Dot | None:
         return None
     low, high = lost[-1]["interval"]
     across = min(max(lost[-1]["corrected"], low), high)
-    return Dot(release["name"], across, numbers["identity_disclosure"]["value"], (low, high))
+    return Dot(
+        name=release["name"],
+        across=across,
+        up=numbers["identity_disclosure"]["value"],
+        interval=(low, high),
+    )
 
 
 def _shares(release: Data) -> Dot | None:
@@ -208,7 +213,9 @@ def _shares(release: Data) -> Dot | None:
     nearer = number_at(release["numbers"], "synthetic.membership.original.rate")
     if lost is None or nearer is None:
         return None
-    return Dot(release["name"], 100 * lost, 100 * nearer, (100 * lost, 100 * lost))
+    return Dot(
+        name=release["name"], across=100 * lost, up=100 * nearer, interval=(100 * lost, 100 * lost)
+    )
 
 
 MAPS = (
@@ -235,7 +242,16 @@ def risk_utility_maps(original: Data) -> Iterator[Picture]:
         if len(dots) < 2:
             continue
         better = dominating({d.name: (d.up, max(0.0, d.across)) for d in dots})
-        dots = [Dot(d.name, d.across, d.up, d.interval, bool(better[d.name])) for d in dots]
+        dots = [
+            Dot(
+                name=d.name,
+                across=d.across,
+                up=d.up,
+                interval=d.interval,
+                hollow=bool(better[d.name]),
+            )
+            for d in dots
+        ]
         caption = f"Down and to the left is better. {more} {HOLLOW}"
         spec = risk_utility_chart(
             f"{original['name']}: risk and loss", (caption,), dots, across=across, up=up

@@ -190,7 +190,10 @@ def link_both_ways(released: Table, original: Table) -> dict[str, Callable[[], A
         tree = build_tree(space, theirs.take(kinds), np.bincount(kind), 1, LEAF)
         size = len(firsts)
         near = search.Nearest(
-            np.full(size, np.inf), np.zeros(size, np.int64), np.full(size, -1), np.ones(size, bool)
+            best=np.full(size, np.inf),
+            total=np.zeros(size, np.int64),
+            where=np.full(size, -1),
+            sure=np.ones(size, bool),
         )
         loop(tree, weights, queries.numbers, queries.codes, tree.roots[queries.block], near)
         return near.total[group], near.sure[group]

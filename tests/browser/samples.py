@@ -176,7 +176,12 @@ PLAIN = Numbers(
         ),
     ),
 )
-SHARES = [Bar("age", 0.44), Bar("postcode", 0.33), Bar("occupation", 0.16), Bar("sex", 0.07)]
+SHARES = [
+    Bar(row="age", number=0.44),
+    Bar(row="postcode", number=0.33),
+    Bar(row="occupation", number=0.16),
+    Bar(row="sex", number=0.07),
+]
 PICTURE = Picture(
     bars("Each column’s share of finding a person", ["Shares"], SHARES, axis="Share"),
     "Shapley shares, which add up to 100 %: a long bar tells people apart.",

@@ -40,7 +40,9 @@ class BenchClient:
 
     def __init__(self, choices: Choices, folder: Path, language: str = "en") -> None:
         texts = read_texts(None, language)
-        self.bench = Bench(History(choices), STEPS, texts, folder, language)
+        self.bench = Bench(
+            history=History(choices), steps=STEPS, texts=texts, folder=folder, language=language
+        )
         self.app = make_application(self.bench)
 
     def know(self, argv: Argv, result: Any, code: int = 0, message: str = "") -> None:

@@ -29,7 +29,9 @@ def release(seed: int, sizes: tuple[int, ...], most: int = 0) -> Buckets:
             break
     people = np.stack([rng.integers(0, a, sum(sizes)) for a in atoms], axis=1)
     priors = tuple(rng.integers(1, 17, (kinds, a)) / 8 for a in atoms)
-    return Buckets(priors, people, np.concatenate(secrets), np.cumsum([0, *sizes]))
+    return Buckets(
+        priors=priors, atoms=people, secrets=np.concatenate(secrets), starts=np.cumsum([0, *sizes])
+    )
 
 
 def weight(priors: list[list[list[Fraction]]], rows: list[list[int]], held: list[int]) -> Fraction:

@@ -82,7 +82,12 @@ def rising(base: Fraction, times: int) -> Fraction:
 def factor_of(sets: Sets, counts: Any, prior: Any) -> Factor:
     starts = np.cumsum([0, *map(len, sets)])
     members = np.array([atom for label in sets for atom in label], dtype=np.int64)
-    return Factor(np.asarray(prior, dtype=np.float64), starts, members, np.asarray(counts))
+    return Factor(
+        prior=np.asarray(prior, dtype=np.float64),
+        starts=starts,
+        members=members,
+        counts=np.asarray(counts),
+    )
 
 
 def laminar(sets: list[set[int]]) -> bool:

@@ -77,7 +77,9 @@ def factor(sets: list[list[int]], values: int) -> Factor:
     counts = np.zeros((4, 5), dtype=np.int64)
     np.add.at(counts, (np.arange(8) // 2, SECRETS), 1)
     starts = np.cumsum([0, *map(len, sets)])
-    return Factor(np.ones((5, values)), starts, np.concatenate(sets), counts)
+    return Factor(
+        prior=np.ones((5, values)), starts=starts, members=np.concatenate(sets), counts=counts
+    )
 
 
 @cache
@@ -106,7 +108,11 @@ def model(name: str) -> HorizontalModel | VerticalModel:
     known = {tuple(person): v for v, person in enumerate(victims.tolist())}
     owners = np.array([known.get(tuple(person), -1) for person in people.tolist()])
     return VerticalModel.build(
-        Buckets(priors, people, secrets, starts), owners, victims, np.ones(5), "gibbs"
+        Buckets(priors=priors, atoms=people, secrets=secrets, starts=starts),
+        owners,
+        victims,
+        np.ones(5),
+        "gibbs",
     )
 
 
@@ -208,7 +214,10 @@ def test_threads_change_nothing(name: str) -> None:
 
 def test_a_chain_depends_on_its_number_alone() -> None:
     short = SamplingPlan(chains=2, burn=10, least=60, most=60, block=3)
-    few, many = (sampled("NB-v", 1, SamplingPlan(c, 10, 60, 60, 3)) for c in (2, 6))
+    few, many = (
+        sampled("NB-v", 1, SamplingPlan(chains=c, burn=10, least=60, most=60, block=3))
+        for c in (2, 6)
+    )
     assert np.array_equal(few.series, many.series[:2])
     assert np.array_equal(few.series, sampled("NB-v", 1, short).series)
     assert not np.array_equal(few.series[0], few.series[1])
@@ -229,7 +238,7 @@ class Stuck:
         self.swept += sweeps
         share = self.place + self.noise * self.rng.standard_normal()
         held = np.array([[share, 1 - share]])
-        return Block(held, held, held, (held,), (held,))
+        return Block(expected=held, learned=held, printed=held, populations=(held,), drawn=(held,))
 
 
 def stuck(places: tuple[float, ...], noise: float) -> ChainSamples:
@@ -261,7 +270,9 @@ def two_worlds() -> VerticalModel:
     """Twenty pairs of people and of secrets, and weights that want all pairs alike."""
     people = np.tile([[0], [1]], (20, 1))
     secrets = np.tile([0, 1], 20)
-    buckets = Buckets((np.full((2, 2), 0.001),), people, secrets, np.arange(0, 41, 2))
+    buckets = Buckets(
+        priors=(np.full((2, 2), 0.001),), atoms=people, secrets=secrets, starts=np.arange(0, 41, 2)
+    )
     return VerticalModel.build(buckets, people[:, 0], np.array([[0], [1]]), np.ones(2), "gibbs")
 
 

@@ -182,7 +182,9 @@ def test_undefined_is_said() -> None:
 
 
 def test_only_the_highest_of_many() -> None:
-    spec = bars("t", ["b"], [Bar(f"c{i}", i / 100) for i in range(90)], axis="DR", of=500)
+    spec = bars(
+        "t", ["b"], [Bar(row=f"c{i}", number=i / 100) for i in range(90)], axis="DR", of=500
+    )
     assert [row for row, _ in numbers(spec)] == [f"c{i}" for i in range(30, 90)]
     assert spec["title"]["subtitle"] == ["b", "The 60 highest of 500"]
     many = {"n": [str(i // 2) for i in range(400)], "s": list("ab") * 200}
@@ -215,9 +217,9 @@ def test_every_mark_is_named_and_bytes_stay() -> None:
 
 def test_a_curve_with_gaps() -> None:
     points = [
-        BandPoint(0, 0.0, 0.0, 0.0),
-        BandPoint(1, 0.1, None, 0.3),
-        BandPoint(3, 0.5, 0.5, 0.5),
+        BandPoint(known=0, least=0.0, mean=0.0, most=0.0),
+        BandPoint(known=1, least=0.1, mean=None, most=0.3),
+        BandPoint(known=3, least=0.5, mean=0.5, most=0.5),
     ]
     root = parsed(charts.svg(band("t", ["b"], points, axis="DR", known="columns")))
     assert said(root, "point") == [
@@ -260,18 +262,20 @@ def test_no_text_ends_the_renderer(text: str) -> None:
         assert drawn is not None
         for spec in charts.of_attacks({text: drawn, "b": drawn}).values():
             parsed(charts.svg(spec))
-    parsed(charts.svg(bars(f"t {text[:50]}", [text[:50]], [Bar(text[:50], 0.5)], axis="DR")))
+    parsed(
+        charts.svg(bars(f"t {text[:50]}", [text[:50]], [Bar(row=text[:50], number=0.5)], axis="DR"))
+    )
 
 
 def test_a_dict_of_somebody_else_is_looked_at() -> None:
-    spec = bars("t", ["b"], [Bar("a", 0.5)], axis="DR")
+    spec = bars("t", ["b"], [Bar(row="a", number=0.5)], axis="DR")
     spec["data"]["values"][0]["row"] = "a\x01"
     with pytest.raises(UsageError, match="no picture can show"):
         charts.svg(spec)
 
 
 def test_what_cannot_be_drawn_says_nothing_of_the_data() -> None:
-    spec = bars("t", ["b"], [Bar("zqx", 0.5)], axis="DR") | {"layer": "zqx"}
+    spec = bars("t", ["b"], [Bar(row="zqx", number=0.5)], axis="DR") | {"layer": "zqx"}
     with pytest.raises(InvariantError) as error:
         charts.svg(spec)
     assert "zqx" not in str(error.value) and error.value.__suppress_context__
@@ -282,7 +286,10 @@ def test_numbers_of_close_points_hide_nothing(seed: int) -> None:
     """Many points, half of them nearly in one place: no number lies on another or on a point."""
     random = np.random.default_rng(seed)
     spread = np.concatenate([random.random((12, 2)), 0.9 + 0.02 * random.random((12, 2))])
-    dots = [Dot(f"t{i}", x, y, (x, x)) for i, (x, y) in enumerate(spread.tolist())]
+    dots = [
+        Dot(name=f"t{i}", across=x, up=y, interval=(x, x))
+        for i, (x, y) in enumerate(spread.tolist())
+    ]
     spec = risk_utility_chart("Map", ["below"], dots, across="lost", up="told")
     narrow = spec["usermeta"]["narrow"]
     for values, pixels in ((spec["data"]["values"], 320), (narrow["data"]["values"], 180)):
@@ -441,7 +448,7 @@ def test_without_the_renderer_the_command_says_what_to_install(
     assert capfd.readouterr().err == f"error: --charts needs {said}"
     assert not (tmp_path / "charts").exists()
     with pytest.raises(UsageError, match="a chart needs the package"):
-        charts.svg(bars("never drawn before", ["b"], [Bar("a", 0.123)], axis="x"))
+        charts.svg(bars("never drawn before", ["b"], [Bar(row="a", number=0.123)], axis="x"))
     assert run("assess", table, *options, "--html", tmp_path / "p.html") == 0
     assert "sievert[charts]" in (tmp_path / "p.html").read_text(encoding="utf-8")
 

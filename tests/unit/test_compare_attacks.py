@@ -495,7 +495,9 @@ def test_rounding_is_not_shown_as_a_number() -> None:
 
 def test_thirty_labels_stay_beside_the_map() -> None:
     dots = [
-        risk_utility_map.Dot(f"r{i}", 0.1 * i, 3.0 + 0.001 * i, (0.0, 0.2), i % 2 == 0)
+        risk_utility_map.Dot(
+            name=f"r{i}", across=0.1 * i, up=3.0 + 0.001 * i, interval=(0.0, 0.2), hollow=i % 2 == 0
+        )
         for i in range(30)
     ]
     spec = risk_utility_map.risk_utility_chart("Map", ["bits"], dots, across="loss", up="risk")

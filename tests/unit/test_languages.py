@@ -348,10 +348,15 @@ def test_every_text_of_a_policy_check_is_one_of_the_texts(tmp_path: Path) -> Non
 def test_the_words_of_charts_are_texts() -> None:
     """Of charts whose numbers take long to compute."""
     with read_texts(None, PSEUDO).spoken():
-        dots = [FrontierDot(0.25, 1.5, kind, True) for kind in SHAPES]
+        dots = [FrontierDot(across=0.25, up=1.5, kind=kind, meets=True) for kind in SHAPES]
         frontier = frontier_chart("ά", ["έ"], dots, across="ή", up="ί", least=[(0.1, 1.0)])
-        limits = limit_chart("ά", ["έ"], [(0.5, 0.25, 0.125)], [Dot("ό", 0.5, 0.5, (0.25, 0.5))])
-        dominated = [Dot("ό", 0.5, 0.5, (0.25, 0.5), hollow=True)]
+        limits = limit_chart(
+            "ά",
+            ["έ"],
+            [(0.5, 0.25, 0.125)],
+            [Dot(name="ό", across=0.5, up=0.5, interval=(0.25, 0.5))],
+        )
+        dominated = [Dot(name="ό", across=0.5, up=0.5, interval=(0.25, 0.5), hollow=True)]
         releases = risk_utility_chart("ά", ["έ"], dominated, across="ή", up="ί")
     for spec in (frontier, limits, releases):
         assert unmarked("\n".join(words_of(spec))) == []

@@ -57,7 +57,7 @@ LEARNER = {
 def table_one(name: str) -> Buckets:
     atoms = np.array(CASES[name]).T
     priors = tuple(np.ones((5, max(column) + 1)) for column in CASES[name])
-    return Buckets(priors, atoms, np.array(SECRETS), PAIRS)
+    return Buckets(priors=priors, atoms=atoms, secrets=np.array(SECRETS), starts=PAIRS)
 
 
 def attacker(buckets: Buckets, shares: Floats, victim: tuple[int, ...]) -> Floats:
@@ -266,7 +266,12 @@ def group(name: str) -> Buckets:
     secrets, atoms = GROUPS[name]
     rng = np.random.default_rng([6, *name.encode()])
     priors = tuple(rng.uniform(0.1, 3, (4, size)) for size in (3, 2))
-    return Buckets(priors, np.array(atoms), np.array(secrets), np.array([0, len(secrets)]))
+    return Buckets(
+        priors=priors,
+        atoms=np.array(atoms),
+        secrets=np.array(secrets),
+        starts=np.array([0, len(secrets)]),
+    )
 
 
 @pytest.mark.parametrize("name", GROUPS)
@@ -291,7 +296,12 @@ def test_offering_a_swap_is_in_detailed_balance(name: str) -> None:
 
 
 def test_a_sweep_of_swaps_forgets_where_it_began() -> None:
-    pair = Buckets((np.ones((2, 2)),), np.array([[0], [1]]), np.array([0, 1]), np.array([0, 2]))
+    pair = Buckets(
+        priors=(np.ones((2, 2)),),
+        atoms=np.array([[0], [1]]),
+        secrets=np.array([0, 1]),
+        starts=np.array([0, 2]),
+    )
     chances, matrix = transition(pair, whole=1)
     np.testing.assert_allclose(chances, 0.5)
     for times in (1, 2, 3):  # an even number of offers
@@ -312,7 +322,7 @@ def mixed(seed: int, faint: float = 1.0) -> Buckets:
     secrets = np.concatenate([np.sort(rng.integers(0, 5, size)) for size in sizes])
     atoms = np.stack([rng.integers(0, size, sum(sizes)) for size in (3, 6)], axis=1)
     priors = tuple(rng.uniform(0.2, 2, (5, size)) * faint for size in (3, 6))
-    return Buckets(priors, atoms, secrets, np.cumsum([0, *sizes]))
+    return Buckets(priors=priors, atoms=atoms, secrets=secrets, starts=np.cumsum([0, *sizes]))
 
 
 @pytest.mark.parametrize("seed", [2, 3, 5])
@@ -331,7 +341,12 @@ def test_compiled_and_plain_walks_are_the_same(seed: int, faint: float) -> None:
 @pytest.mark.parametrize("name", GROUPS)
 def test_priors_far_from_one_lose_no_digits(name: str, faint: float) -> None:
     near = group(name)
-    buckets = Buckets(tuple(p * faint for p in near.priors), near.atoms, near.secrets, near.starts)
+    buckets = Buckets(
+        priors=tuple(p * faint for p in near.priors),
+        atoms=near.atoms,
+        secrets=near.secrets,
+        starts=near.starts,
+    )
     exact = enumerate_tables(buckets)
     assert exact is not None
     chain = GroupSampler(buckets, np.random.default_rng(0))
@@ -346,7 +361,9 @@ def test_eight_people_whose_sums_leave_the_range_of_numbers() -> None:
     prior = np.full((8, 8), 1e-40)
     prior[0] = 1e40
     prior[:, 0] = 1e40
-    buckets = Buckets((prior,), np.arange(8)[:, None], np.arange(8), np.array([0, 8]))
+    buckets = Buckets(
+        priors=(prior,), atoms=np.arange(8)[:, None], secrets=np.arange(8), starts=np.array([0, 8])
+    )
     chain = GroupSampler(buckets, np.random.default_rng(0))
     chain.sweep()
     exact = enumerate_tables(buckets)
@@ -359,7 +376,7 @@ def test_a_large_group_settles_on_its_exact_shares() -> None:
     secrets = np.concatenate((np.sort(rng.integers(0, 3, 10)), [0, 1, 2]))
     atoms = np.stack([rng.integers(0, 2, 13), rng.integers(0, 3, 13)], axis=1)
     priors = (rng.uniform(0.3, 2, (3, 2)), rng.uniform(0.3, 2, (3, 3)))
-    buckets = Buckets(priors, atoms, secrets, np.array([0, 10, 13]))
+    buckets = Buckets(priors=priors, atoms=atoms, secrets=secrets, starts=np.array([0, 10, 13]))
     exact = enumerate_tables(buckets)
     assert exact is not None
     chain = GroupSampler(buckets, np.random.default_rng([9, 2]))
@@ -393,7 +410,9 @@ def test_drawn_tables_have_their_chances() -> None:
 def test_groups_that_cannot_change_are_settled() -> None:
     secrets = np.array([3, 0, 0, 0, 1, 1])
     atoms = np.array([[0], [0], [1], [2], [2], [2]])
-    buckets = Buckets((np.ones((4, 3)),), atoms, secrets, np.array([0, 1, 3, 6]))
+    buckets = Buckets(
+        priors=(np.ones((4, 3)),), atoms=atoms, secrets=secrets, starts=np.array([0, 1, 3, 6])
+    )
     where = slots(buckets)
     assert where.free.tolist() == []
     np.testing.assert_allclose(where.settled, [1, 1, 1, *[1 / 3, 2 / 3] * 3])

@@ -58,7 +58,9 @@ class Example:
             prior = np.ones(len(domain)) if weights is None else np.array(weights)
             starts = np.cumsum([0, *map(len, sets)])
             members = np.concatenate(sets)
-            self.factors.append(Factor(np.tile(prior, (5, 1)), starts, members, counts))
+            self.factors.append(
+                Factor(prior=np.tile(prior, (5, 1)), starts=starts, members=members, counts=counts)
+            )
             self.labels.append(of)
 
     def beliefs(self, victim: Sequence[str], found: Sequence[Sequence[FactorPosterior]]) -> Any:
@@ -226,7 +228,12 @@ def mixed() -> Factor:
     sets = [[0, 1, 2], [1, 2, 3], [2, 3, 4, 5], [0], [5], [0, 1, 2, 3, 4, 5, 6], [3, 4]]
     counts = np.array([[5, 40], [3, 2], [90, 9], [4, 0], [0, 7], [6, 1], [0, 0]])
     prior = np.stack((np.full(7, 1e-6), np.linspace(0.2, 3, 7)))
-    return Factor(prior, np.cumsum([0, *map(len, sets)]), np.concatenate(sets), counts)
+    return Factor(
+        prior=prior,
+        starts=np.cumsum([0, *map(len, sets)]),
+        members=np.concatenate(sets),
+        counts=counts,
+    )
 
 
 def test_compiled_and_plain_chains_are_the_same() -> None:
@@ -287,7 +294,12 @@ def test_a_chain_keeps_its_books() -> None:
 
 
 def test_a_chain_without_open_records() -> None:
-    factor = Factor(np.ones((1, 2)), np.array([0, 1, 3]), np.array([1, 0, 1]), np.array([[3], [2]]))
+    factor = Factor(
+        prior=np.ones((1, 2)),
+        starts=np.array([0, 1, 3]),
+        members=np.array([1, 0, 1]),
+        counts=np.array([[3], [2]]),
+    )
     chain = UrnSampler(factor, [0], np.random.default_rng(0))
     chain.sweep(2)
     population, inside = chain.read()
@@ -297,7 +309,12 @@ def test_a_chain_without_open_records() -> None:
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf, 1e-320])
 def test_prior_weights_that_are_no_numbers(bad: float) -> None:
-    factor = Factor(np.array([[1.0, bad]]), np.array([0, 1]), np.array([0]), np.array([[1]]))
+    factor = Factor(
+        prior=np.array([[1.0, bad]]),
+        starts=np.array([0, 1]),
+        members=np.array([0]),
+        counts=np.array([[1]]),
+    )
     for run in (
         solve_tree,
         enumerate_tables,
@@ -310,9 +327,16 @@ def test_prior_weights_that_are_no_numbers(bad: float) -> None:
 def test_too_many_tables() -> None:
     sets = [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     counts = np.full((3, 1), 30)
-    factor = Factor(np.ones((1, 6)), np.arange(4) * 3, np.concatenate(sets), counts)
+    factor = Factor(
+        prior=np.ones((1, 6)), starts=np.arange(4) * 3, members=np.concatenate(sets), counts=counts
+    )
     assert enumerate_tables(factor, 0, most=1000) is None
-    wide = Factor(np.ones((1, 6)), np.arange(4) * 3, np.concatenate(sets), counts * 10**6)
+    wide = Factor(
+        prior=np.ones((1, 6)),
+        starts=np.arange(4) * 3,
+        members=np.concatenate(sets),
+        counts=counts * 10**6,
+    )
     assert enumerate_tables(wide, 0) is None
 
 
@@ -325,7 +349,9 @@ def test_many_sets() -> None:
     rng = np.random.default_rng(1)
     counts = rng.integers(0, 3, (len(sets), 2))
     starts = np.cumsum([0, *map(len, sets)])
-    factor = Factor(np.ones((2, 10 * blocks)), starts, np.concatenate(sets), counts)
+    factor = Factor(
+        prior=np.ones((2, 10 * blocks)), starts=starts, members=np.concatenate(sets), counts=counts
+    )
     for s, tree in enumerate(solve_trees(factor)):
         assert tree is not None
         found, alone = tree.posterior(), solve_tree(factor, s)
@@ -345,10 +371,10 @@ def test_deep_sets_do_not_vanish() -> None:
     prior = np.full((1, size), 1e-5)
     prior[0, :-1] = 1e5
     factor = Factor(
-        prior,
-        np.cumsum([0, *map(len, sets)]),
-        np.concatenate(sets),
-        np.ones((len(sets), 1), dtype=np.int64),
+        prior=prior,
+        starts=np.cumsum([0, *map(len, sets)]),
+        members=np.concatenate(sets),
+        counts=np.ones((len(sets), 1), dtype=np.int64),
     )
     tree = solve_tree(factor, 0)
     assert tree is not None
@@ -362,7 +388,12 @@ def test_deep_sets_do_not_vanish() -> None:
 
 
 def test_no_label_at_all() -> None:
-    factor = Factor(np.array([[1.0, 3.0]]), np.array([0]), np.zeros(0, int), np.zeros((0, 1), int))
+    factor = Factor(
+        prior=np.array([[1.0, 3.0]]),
+        starts=np.array([0]),
+        members=np.zeros(0, int),
+        counts=np.zeros((0, 1), int),
+    )
     tree, tables = solve_tree(factor, 0), enumerate_tables(factor, 0)
     assert tree is not None
     assert tables is not None
@@ -375,8 +406,15 @@ def test_no_label_at_all() -> None:
 
 def test_the_same_set_twice_is_one_set() -> None:
     prior, sets = np.array([[1.0, 2.0, 4.0]]), [[0, 1], [0, 1]]
-    twice = Factor(prior, np.array([0, 2, 4]), np.concatenate(sets), np.array([[2], [3]]))
-    once = Factor(prior, np.array([0, 2]), np.array([0, 1]), np.array([[5]]))
+    twice = Factor(
+        prior=prior,
+        starts=np.array([0, 2, 4]),
+        members=np.concatenate(sets),
+        counts=np.array([[2], [3]]),
+    )
+    once = Factor(
+        prior=prior, starts=np.array([0, 2]), members=np.array([0, 1]), counts=np.array([[5]])
+    )
     one, other = solve_tree(twice, 0), solve_tree(once, 0)
     assert one is not None
     assert other is not None
@@ -390,7 +428,10 @@ def test_betas_of_labels_that_no_record_has() -> None:
     sets = [[0, 1], [0, 1, 2], [0, 1, 2, 3]]
     members = np.concatenate(sets)
     factor = Factor(
-        np.ones((2, 5)), np.array([0, 2, 5, 9]), members, np.array([[1, 0], [1, 2], [1, 0]])
+        prior=np.ones((2, 5)),
+        starts=np.array([0, 2, 5, 9]),
+        members=members,
+        counts=np.array([[1, 0], [1, 2], [1, 0]]),
     )
     every, one = solve_trees(factor)
     assert every is not None
@@ -402,7 +443,9 @@ def test_betas_of_labels_that_no_record_has() -> None:
 
 def test_betas_keep_small_weights_beside_large_ones() -> None:
     prior = np.array([[1e12, 1e-6, 2e-6, 1e9]])
-    factor = Factor(prior, np.array([0, 3]), np.array([0, 1, 2]), np.array([[2]]))
+    factor = Factor(
+        prior=prior, starts=np.array([0, 3]), members=np.array([0, 1, 2]), counts=np.array([[2]])
+    )
     tree = solve_tree(factor, 0)
     assert tree is not None
     assert tree.betas(0) == [(1e12 + 2, 1e9), (1e12, pytest.approx(3e-6, rel=1e-14))]
@@ -410,10 +453,10 @@ def test_betas_keep_small_weights_beside_large_ones() -> None:
 
 def test_records_added_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     factor = Factor(
-        np.array([[0.5, 1.0, 3.0, 1.0]]),
-        np.array([0, 3, 5]),
-        np.array([0, 1, 2, 1, 3]),
-        np.array([[7], [9]]),
+        prior=np.array([[0.5, 1.0, 3.0, 1.0]]),
+        starts=np.array([0, 3, 5]),
+        members=np.array([0, 1, 2, 1, 3]),
+        counts=np.array([[7], [9]]),
     )
     whole = enumerate_tables(factor, 0)
     monkeypatch.setattr("sievert.attacks.reasoning.horizontal.enumeration.AT_ONCE", 1)

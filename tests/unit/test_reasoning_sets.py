@@ -249,7 +249,9 @@ def test_releases_that_name_too_little(released: list[str]) -> None:
 
 def test_the_original_adds_values() -> None:
     domain = public_domain(["[20-22]"], original=["21", "9", "20", "b", None])
-    assert domain == Domain(("20", "21", "22", "9", "b", None), "release", False, 3)
+    assert domain == Domain(
+        values=("20", "21", "22", "9", "b", None), source="release", public=False, added=3
+    )
     assert domain.positions(["9", "nobody", None]).tolist() == [3, -1, 5]
     # a text of the original is a plain value, whatever it looks like
     assert public_domain(["<=20", ">20"], original=["<=20", ">20"]).public
@@ -322,7 +324,7 @@ def test_exact_numbers() -> None:
     assert meant(">9007199254740992", big) == ["9007199254740993"]
     assert meant("<=0.1", big) == ["0.1"]
     assert number("9" * 5000) is None
-    assert pattern("1-2") == Interval(1, 2, True, True)
+    assert pattern("1-2") == Interval(low=1, high=2, low_in=True, high_in=True)
 
 
 @pytest.mark.parametrize(

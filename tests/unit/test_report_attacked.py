@@ -406,10 +406,10 @@ def test_charts_can_be_drawn(results: dict[str, Any]) -> None:
 
 
 def test_shares_and_running_means() -> None:
-    spec = shares(
-        "t", ["b"], [Bar("a", 0.25, interval=(0.2, 0.3), text="25 % (20 % to 30 %)", shown="25 %"),
-                     Bar("c", None, text="withheld")], axis="x",
-    )  # fmt: skip
+    sampled = Bar(
+        row="a", number=0.25, interval=(0.2, 0.3), text="25 % (20 % to 30 %)", shown="25 %"
+    )
+    spec = shares("t", ["b"], [sampled, Bar(row="c", number=None, text="withheld")], axis="x")
     first, second = spec["data"]["values"]
     assert first["shown"] == "25 %" and first["said"] == "a: 25 % (20 % to 30 %)"
     assert second["number"] is None and second["end"] == 0 and second["shown"] == "withheld"

@@ -270,16 +270,22 @@ def test_what_was_typed_is_shown_again_when_it_is_refused() -> None:
     choices = POLICY.change(Choices("data.csv"), edit(source="scientific_use"))
     key = json.dumps("reidentification/k_anonymity")
     sent = edit(source="public_use", key__1=key, min__1="seven", new_bound="much")
-    context = POLICY.context(View(choices, NoResults(), read_texts(None), sent=sent))
+    context = POLICY.context(
+        View(choices=choices, results=NoResults(), texts=read_texts(None), sent=sent)
+    )
     assert "seven" in {row["min"] for row in context["limits"]}
     assert context["new"]["bound"] == "much" and context["chosen"] == "public_use"
 
 
 def test_limits_are_counted_for_each_secret() -> None:
     choices = POLICY.change(Choices("data.csv"), edit(source="scientific_use"))
-    view = View(choices, NoResults(), read_texts(None))
+    view = View(choices=choices, results=NoResults(), texts=read_texts(None))
     assert POLICY.status(view)[1] == "Limits: 7"
-    view = View(choices.put("roles", sensitive=("a", "b")), NoResults(), read_texts(None))
+    view = View(
+        choices=choices.put("roles", sensitive=("a", "b")),
+        results=NoResults(),
+        texts=read_texts(None),
+    )
     assert POLICY.status(view)[1] == "7 limits, 3 of them for each of 2 secrets"
 
 
@@ -347,7 +353,7 @@ class NoResults:
 def test_every_step_has_a_state_before_anything_is_known(language: str) -> None:
     texts = read_texts(None, language)
     for choices in (Choices(), Choices("data.csv").put("roles", **ROLES)):
-        view = View(choices, NoResults(), texts)
+        view = View(choices=choices, results=NoResults(), texts=texts)
         for step in STEPS:
             state, words = step.status(view)
             assert state == "open" or step is ROLES_STEP

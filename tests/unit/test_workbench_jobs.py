@@ -108,7 +108,7 @@ def test_what_nobody_needs_any_more_is_dropped(folder: Path) -> None:
     async def use(jobs: Jobs) -> None:
         written: list[CommandResult] = []
         jobs.want([("wait",), ("old",), ("new",)], "load")
-        jobs.act(Action(("write",)), "protect", written.append)
+        jobs.act(Action(argv=("write",)), "protect", written.append)
         await until(lambda: (folder / "child").exists())
         await jobs.keep({("new",)})
         await until(lambda: not jobs.pending)
@@ -125,7 +125,7 @@ def test_a_picture_gives_way_to_everything_else(folder: Path) -> None:
         jobs.want([picture], "protect")
         await until(lambda: (folder / "child").exists())
         jobs.want([("page",)], "assess")
-        jobs.act(Action(("write",)), "protect", lambda _: order.append("written"))
+        jobs.act(Action(argv=("write",)), "protect", lambda _: order.append("written"))
         assert [job.argv for job in jobs.pending] == [("write",), ("page",), picture]
         (folder / "child").unlink()
         await until(lambda: (folder / "child").exists())  # begun again
@@ -141,7 +141,7 @@ def test_what_is_known_to_be_refused_is_not_begun(folder: Path) -> None:
     async def use(jobs: Jobs) -> None:
         refused: list[CommandResult] = []
         jobs._results = {("look",): CommandResult(1, b"{}", "")}
-        action = Action(("write",), known_by=("look",), accepted=(0,))
+        action = Action(argv=("write",), known_by=("look",), accepted=(0,))
         jobs.act(action, "protect", refused.append)
         assert [result.code for result in refused] == [1] and jobs.pending == []
 

@@ -116,7 +116,9 @@ def test_what_makes_no_sense_is_refused_and_shown_again(
     with pytest.raises(SievertError, match=words) as refused:
         PROTECT.change(choices, typed)
     assert len(str(refused.value).splitlines()) <= 2
-    context = recoding_context(View(choices, Nothing(), read_texts(None), sent=typed))
+    context = recoding_context(
+        View(choices=choices, results=Nothing(), texts=read_texts(None), sent=typed)
+    )
     assert [each["name"] for each in context["columns"]] == ["age", "zip"]
     if "hierarchy__age" in fields:
         assert context["open"] and context["columns"][0]["hierarchy"]

@@ -367,7 +367,7 @@ def test_an_uploaded_table_is_private(bench: Workbench) -> None:
 
 def test_the_address_is_opened_through_a_private_page(tmp_path: Path) -> None:
     """From a page of the disk the way on is a new request: a redirect would lack the cookie."""
-    admission = Admission(5000)
+    admission = Admission(port=5000)
     page = doorway(tmp_path, admission.start)
     assert page.stat().st_mode & 0o777 == 0o600 and admission.start in page.read_text()
     answer = Gatekeeper(Starlette(), admission, print, "used").start(

@@ -126,7 +126,7 @@ def choices(folder: Path) -> Choices:
 
 
 def look(step: Step, choices: Choices, results: Mapping[str, Any], language: str = "en") -> Any:
-    view = View(choices, Results(results), read_texts(None, language))
+    view = View(choices=choices, results=Results(results), texts=read_texts(None, language))
     with view.texts.spoken():
         return step.context(view) | {"status": step.status(view)}
 
@@ -243,7 +243,7 @@ def test_the_map_has_a_button_for_every_recoding_and_so_has_the_table(
     other = look(PROTECT, choices, without)["frontier"]
     assert not other["secret"] and other["rows"][0]["lost"] == other["rows"][0]["loss"]
     assert "generalisation loss, geometric" in other["maps"]["wide"]
-    view = View(choices, Results(results), read_texts(None))
+    view = View(choices=choices, results=Results(results), texts=read_texts(None))
     assert PROTECT.further(view) == (frontier_command(choices),)
 
 
@@ -492,13 +492,18 @@ def test_levels_have_names_and_labels_that_are_made_up(
 
 
 def test_a_map_is_for_one_point_and_for_none() -> None:
-    words = MapWords("<label>", "lost", "told", "chosen")
+    words = MapWords(label="<label>", across="lost", up="told", chosen="chosen")
     assert "&lt;label&gt;" in draw_map([], words, 300)
-    point = MapPoint(0.0, 0.0, "breached", "<said>", take='{"a": "1"}', chosen=True)
+    point = MapPoint(
+        across=0.0, up=0.0, state="breached", said="<said>", take='{"a": "1"}', chosen=True
+    )
     drawn = draw_map([point], words, 300, form="take")
     assert "&lt;said&gt;" in drawn and "{&#34;a&#34;: &#34;1&#34;}" in drawn
     assert "nan" not in drawn and "inf" not in drawn
-    far = [MapPoint(3.2, 2.0, "met"), MapPoint(4.0, 0.0, "breached")]
+    far = [
+        MapPoint(across=3.2, up=2.0, state="met"),
+        MapPoint(across=4.0, up=0.0, state="breached"),
+    ]
     curve = [(0.0, 9.0), (3.5, 1.0), (4.0, 0.0), (9.0, 0.0)]
     cut = draw_map(far, words, 300, curve=curve)
     assert cut.count('stroke-width="1.5"/>') == 3  # two marks, and the part of the curve

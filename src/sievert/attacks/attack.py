@@ -1,6 +1,6 @@
-"""What every attack ends in: its numbers, the worst class, how many people, and one sentence.
+"""The result of an attack: its numbers, the worst class, the people in it, and one sentence.
 
-`Learned` is what they have in common: how much the classes of a cube tell about its last column.
+All attacks use `Learned`: how much the classes of a cube tell about its last column.
 """
 
 from collections.abc import Callable, Mapping
@@ -76,7 +76,7 @@ def measure_value(name: str, target: Any, **options: Any) -> Value:
 
 @dataclass(frozen=True)
 class Group:
-    """People who look alike: how many, what is known of them, and, only if asked, their values."""
+    """People who look alike: how many, what is known of them, and, if asked for, their values."""
 
     records: int
     numbers: Mapping[str, Value] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class Column:
         return {self.number.id: self.number.to_dict(), "values": self.values.to_dict()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Attack:
     """One attack on one target."""
 
@@ -168,13 +168,15 @@ class Learned:
         self.records = cube.records
         self.starts, self.sizes = cube.classes
         self.lengths = np.diff(np.append(self.starts, len(cube.counts)))
-        self.owner, self.totals = cube.owner, cube.totals(-1)
+        self.owner = cube.owner
+        self.totals = cube.totals(-1)
         self.downwards = cube.counts[np.lexsort((-cube.counts, self.owner))]
 
     @cached_property
     def target(self) -> SecretTarget:
         """The numbers that information measures are made of."""
-        cells, totals = self.cube.counts, self.totals
+        cells = self.cube.counts
+        totals = self.totals
         return SecretTarget(
             SecretCounts(
                 self.records,
@@ -206,11 +208,13 @@ class Learned:
 
     def drop(self, i: int) -> float:
         """H(S) - H(S|q) of one class, in bits; negative where a class is less certain."""
-        whole, left = self.target.entropy, float(self.entropies[i])
+        whole = self.target.entropy
+        left = float(self.entropies[i])
         if abs(whole - left) > kernel.CANCELLATION * whole:
             return whole - left
         profile = self.downwards[self.starts[i] : self.starts[i] + self.lengths[i]].tolist()
-        sizes, times = self.target.values.sizes.tolist(), self.target.values.times.tolist()
+        sizes = self.target.values.sizes.tolist()
+        times = self.target.values.times.tolist()
         with kernel.precisely():
             after = kernel.decimal_entropy(profile, [1] * len(profile), sum(profile))
             return float(kernel.decimal_entropy(sizes, times, self.records) - after)
@@ -222,10 +226,10 @@ class Learned:
 
     @cached_property
     def surest(self) -> tuple[int, Ints]:
-        """The class with the least uncertainty, the largest of several; and all that are alike.
+        """The class with the least uncertainty, and all classes with the same uncertainty.
 
-        Of as large ones it is the one with the best guess, so that its numbers do not depend on how
-        values are spelt or in which order columns come.
+        Of several such classes it is the largest one; of equally large ones, the one with the best
+        guess. So its numbers do not depend on the spelling of values or the order of columns.
         """
         least = float(self.entropies.min())
         alike = np.flatnonzero(self.entropies <= least + SAME * max(1.0, least))
@@ -258,14 +262,16 @@ class Learned:
         )
 
     def people(self) -> int:
-        """How many are in a class as bad as the worst."""
+        """Count the people in classes that are as bad as the worst one."""
         return int(self.sizes[self.surest[1]].sum())
 
 
 def joint(nq: Ints, ns: Ints, n: Ints, times: Ints) -> JointCounts:
-    """How many cells are alike in the size of their class, the total of their value, their own."""
+    """Count the cells with the same size of class, total of value, and number of records."""
     order = np.lexsort((n, ns, nq))
-    nq, ns, n = nq[order], ns[order], n[order]
+    nq = nq[order]
+    ns = ns[order]
+    n = n[order]
     starts = run_starts(nq, ns, n)
     return JointCounts(nq[starts], ns[starts], n[starts], np.add.reduceat(times[order], starts))
 
@@ -287,7 +293,7 @@ def list_groups(
     name: str,
     values: Callable[[int], Mapping[str, str | None] | None],
 ) -> Listed:
-    """Classes by a number of theirs, worst first."""
+    """List classes by one of their numbers, worst first."""
     riskier = BY_ID[name].riskier if name in BY_ID else UNITS[name][1]
     worst = np.zeros(len(sizes)) if numbers is None else numbers
     order = np.lexsort((np.arange(len(sizes)), -sizes, -worst if riskier == "high" else worst))
@@ -302,20 +308,23 @@ def list_groups(
 
 
 def by_column(cube: Cube, show: bool, *, missing: bool = False) -> dict[str, Column]:
-    """For each column alone: its rate about the last column, and that of each of its values.
+    """Rate each column alone, and each of its values, by what it tells about the last column.
 
-    With `missing` the other side of it: what is still missing to certainty.
+    With `missing`, the rates say what is still missing to certainty.
     """
     columns = {}
-    whole, each = (
-        ("normalized_conditional_entropy", "missing")
-        if missing
-        else ("discrimination_rate", "discrimination_rate_of_value")
-    )
+    if missing:
+        whole = "normalized_conditional_entropy"
+        each = "missing"
+    else:
+        whole = "discrimination_rate"
+        each = "discrimination_rate_of_value"
     for column in cube.columns[:-1]:
         alone = Learned(cube.roll_up((column, cube.columns[-1])))
         shares = alone.shares
-        numbers = None if shares is None else shares if missing else 1.0 - shares
+        numbers = shares
+        if shares is not None and not missing:
+            numbers = 1.0 - shares
         rate = measure_value(whole, alone.target)
         columns[column] = Column(
             value("missing", rate.value, rate.reason) if missing else rate,
@@ -330,6 +339,6 @@ def points(gain: float) -> str:
 
 
 def certainty_gained(columns: int, rate: float, what: str) -> str:
-    """How much of the uncertainty is gone, in a sentence."""
+    """Say in a sentence how much of the uncertainty is removed."""
     who = "This column removes" if columns == 1 else f"These {columns} columns together remove"
     return f"{who} {percent(rate)} of the uncertainty about {what}."

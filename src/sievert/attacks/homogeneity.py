@@ -51,10 +51,10 @@ def homogeneity(cube: Cube, *, show: bool = False, words: Words = SECRET) -> Att
     learned = Learned(cube)
     rate = measure_value("discrimination_rate", learned.target)
     return Attack(
-        {"discrimination_rate": rate, "people": value("people", learned.people())},
-        sentence(learned, rate.value, len(cube.columns) - 1, words),
-        learned.surest_class(show),
-        by_column(cube, show),
+        numbers={"discrimination_rate": rate, "people": value("people", learned.people())},
+        reading=sentence(learned, rate.value, len(cube.columns) - 1, words),
+        worst=learned.surest_class(show),
+        columns=by_column(cube, show),
     )
 
 
@@ -63,7 +63,8 @@ def sentence(learned: Learned, rate: float | None, columns: int, words: Words) -
     if rate is None:
         return f"In the whole table {words.alike}: no attack is needed."
     i, alike = learned.surest
-    people, size = learned.people(), int(learned.sizes[i])
+    people = learned.people()
+    size = int(learned.sizes[i])
     gone = certainty_gained(columns, rate, words.about)
     if learned.entropies[i] == 0.0:
         who = "1 person stands" if people == 1 else f"{people:,} people stand"
@@ -99,13 +100,13 @@ def background(cube: Cube, *, show: bool = False) -> Attack:
         learned.class_values(i, show),
     )
     return Attack(
-        {
+        numbers={
             "missing": value("missing", left.value, left.reason),
             "people": value("people", learned.people()),
         },
-        _sentence(learned, left.value),
-        worst,
-        by_column(cube, show, missing=True),
+        reading=_sentence(learned, left.value),
+        worst=worst,
+        columns=by_column(cube, show, missing=True),
         parts={f"ruled_out_{m}": _ruled_out(learned, m, show) for m in RULED_OUT},
     )
 
@@ -125,12 +126,15 @@ def _ruled_out(learned: Learned, m: int, show: bool) -> Attack:
     if not len(wide):
         names = ("people", "certain", "gain", "missing_after")
         numbers = {n: value(n, 0) if n in names[:2] else value(n, None, NONE_LEFT) for n in names}
-        return Attack(numbers, f"No class has more than {plural(m, 'value')}.")
-    starts, sizes = learned.starts[wide], learned.sizes[wide]
+        return Attack(numbers=numbers, reading=f"No class has more than {plural(m, 'value')}.")
+    starts = learned.starts[wide]
+    sizes = learned.sizes[wide]
     summed = np.concatenate(([0], np.cumsum(learned.downwards)))
     top = summed[starts + m] - summed[starts]
-    following, rest = learned.downwards[starts + m], sizes - top
-    people, certain = int(rest.sum()), int(rest[following == rest].sum())
+    following = learned.downwards[starts + m]
+    rest = sizes - top
+    people = int(rest.sum())
+    certain = int(rest[following == rest].sum())
     # n/rest - n/n_q = n·top/(rest·n_q), times rest: nothing cancels.
     gains = following / sizes * top
     gain = kernel.total(gains) / people
@@ -153,12 +157,17 @@ def _ruled_out(learned: Learned, m: int, show: bool) -> Attack:
         "missing_after": _missing_after(learned, m, wide, rest),
     }
     whom = "the 1 person" if people == 1 else f"the {people:,} people"
-    then = "nobody" if not certain else "1 of them" if certain == 1 else f"{certain:,} of them"
+    if not certain:
+        then = "nobody"
+    elif certain == 1:
+        then = "1 of them"
+    else:
+        then = f"{certain:,} of them"
     return Attack(
-        numbers,
-        f"For {whom} with another value the best guess gains {points(gain)} on average. It is then "
-        f"certain for {then}.",
-        worst,
+        numbers=numbers,
+        reading=f"For {whom} with another value the best guess gains {points(gain)} on average. It "
+        f"is then certain for {then}.",
+        worst=worst,
     )
 
 

@@ -54,7 +54,8 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
     (0.666667, 3)
     """
     target = record_target(cube.counts)
-    rate, least = measure_value("discrimination_rate", target), target.smallest_class
+    rate = measure_value("discrimination_rate", target)
+    least = target.smallest_class
     people = int(cube.counts[cube.counts == least].sum())
     columns = {}
     for column in cube.columns:
@@ -69,14 +70,14 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
             ),
         )
     return Attack(
-        {
+        numbers={
             "discrimination_rate": rate,
             "candidates": value("candidates", least),
             "people": value("people", people),
         },
-        _alone(cube, least, people, rate.value),
-        Group(least, {}, values_of(cube, int(np.flatnonzero(cube.counts == least)[0]), show)),
-        columns,
+        reading=_alone(cube, least, people, rate.value),
+        worst=Group(least, {}, values_of(cube, int(np.flatnonzero(cube.counts == least)[0]), show)),
+        columns=columns,
     )
 
 
@@ -135,7 +136,8 @@ def _grey_box(
     show: bool,
 ) -> Attack:
     number = candidates(release, register, matchings)
-    rows, matched = register.counts, number > 0
+    rows = register.counts
+    matched = number > 0
     single = int(rows[number == 1].sum())
     numbers = {
         "discrimination_rate": measure_value("discrimination_rate", record_target(release.counts)),
@@ -156,7 +158,7 @@ def _grey_box(
         worst = Group(int(rows[i]), few, values_of(register, i, show))
     if truth is not None:
         numbers |= _true(release, matchings, truth, single)
-    return Attack(numbers, _grey_sentence(numbers), worst)
+    return Attack(numbers=numbers, reading=_grey_sentence(numbers), worst=worst)
 
 
 def _records(cube: Cube, cells: Ints) -> int:
@@ -165,7 +167,8 @@ def _records(cube: Cube, cells: Ints) -> int:
 
 def _register_rate(number: Ints, rows: Ints, records: int) -> Value:
     """The mean over rows with candidates of log2(N/candidates), as a share of log2 N."""
-    name, there = "register_discrimination_rate", number > 0
+    name = "register_discrimination_rate"
+    there = number > 0
     if records == 1 or not there.any():
         return value(name, None, NOTHING_TO_LEARN if records == 1 else NO_MATCH)
     bits = kernel.total(rows[there] * kernel.log2_ratio(number[there], records))
@@ -178,7 +181,8 @@ def _true(
 ) -> dict[str, Value]:
     """Rows whose person is in the release: found, mistaken for somebody else, lost."""
     half = len(truth.columns) // 2
-    theirs, own = truth.codes[:half], truth.codes[half:]
+    theirs = truth.codes[:half]
+    own = truth.codes[half:]
     known = Cube(truth.columns[:half], theirs, truth.counts, truth.values[:half])
     number = candidates(release, known, matchings)
     alike = (m.fits(*codes) for m, *codes in zip(matchings, theirs, own, strict=True))
@@ -208,7 +212,8 @@ def _grey_sentence(numbers: dict[str, Value]) -> str:
     if "known" not in n:
         return text
     if n["single"]:
-        right, wrong = int(n["true_matches"]), int(n["false_matches"])
+        right = int(n["true_matches"])
+        wrong = int(n["false_matches"])
         text += f" {_of_these(right)} the right person, {_of_these(wrong)} somebody else."
     return text + (
         f" Of the {n['known']:,} people who are in both, a guess among the candidates finds "
@@ -238,10 +243,10 @@ def white_box(pairs: Cube, columns: Sequence[str], *, show: bool = False) -> Att
     learned = Learned(_original(pairs, columns, range(len(columns))))
     rate = measure_value("discrimination_rate", learned.target)
     return Attack(
-        {"discrimination_rate": rate, "people": value("people", learned.people())},
-        sentence(learned, rate.value, len(columns), ORIGINAL),
-        learned.surest_class(show),
-        {
+        numbers={"discrimination_rate": rate, "people": value("people", learned.people())},
+        reading=sentence(learned, rate.value, len(columns), ORIGINAL),
+        worst=learned.surest_class(show),
+        columns={
             column: by_column(_original(pairs, [column], [i]), show)[column]
             for i, column in enumerate(columns)
         },

@@ -51,10 +51,12 @@ class Matching:
                 levels[level, r] = place.get(what, -1)
         known = {ROOT, *register, *labels_of, *itertools.chain.from_iterable(labels_of.values())}
         return cls(
-            tuple(levels),
-            wildcard,
-            sum(1 for v in release if v is not None and v not in known),
-            sum(1 for v in register if v is not None and labels_of and v not in labels_of),
+            levels=tuple(levels),
+            wildcard=wildcard,
+            strange=sum(1 for v in release if v is not None and v not in known),
+            placeless=sum(
+                1 for v in register if v is not None and labels_of and v not in labels_of
+            ),
         )
 
     def fits(self, register: Ints, release: Ints) -> Ints:

@@ -1,7 +1,7 @@
-"""The attacks that need the release alone, on every secret of it.
+"""The attacks that need only the release, on every secret in it.
 
-Skewness: a class against the whole table. What is rare in all may be likely in a class.
-Semantic: the same attacks after values of the secret that mean the same are put together.
+Skewness compares a class with the whole table: a value that is rare in the table may be likely in a
+class. Semantic attacks are the same attacks after merging values of the secret that mean the same.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,8 +59,10 @@ def skewness(
     code = next((i for i, v in enumerate(cube.values[-1]) if v == named), None)
     if named is not None and (code is None or not learned.totals[code]):
         return Attack(
-            {n: value(n, None, ABSENT) for n in NUMBERS} | whole | {"people": value("people", 0)},
-            f"The named value of {about} does not occur.",
+            numbers={n: value(n, None, ABSENT) for n in NUMBERS}
+            | whole
+            | {"people": value("people", 0)},
+            reading=f"The named value of {about} does not occur.",
             details={"named_value": True, "occurs": False},
         )
     worst, classes = rises.highest(None if named is None else code)
@@ -72,9 +74,9 @@ def skewness(
     }
     group = None if flat else _group(learned, rises, worst, show)
     return Attack(
-        numbers,
-        _sentence(numbers, group, named is not None, about),
-        group,
+        numbers=numbers,
+        reading=_sentence(numbers, group, named is not None, about),
+        worst=group,
         values=_list_values(learned, rises, show),
         details={"named_value": named is not None, "occurs": True},
     )
@@ -84,28 +86,38 @@ class _Rises:
     """p(s|q) - p(s) of every cell, as exact numerators over n_q·N."""
 
     def __init__(self, learned: Learned) -> None:
-        self.learned, self.records = learned, learned.records
-        n, nq = learned.cube.counts, learned.sizes[learned.owner]
+        self.learned = learned
+        self.records = learned.records
+        n = learned.cube.counts
+        nq = learned.sizes[learned.owner]
         ns = learned.totals[learned.cube.codes[-1]]
         if self.records > kernel.EXACT_PRODUCT:
-            n, nq, ns = kernel.exact(n), kernel.exact(nq), kernel.exact(ns)
-        self.top, self.bottom = n * self.records - ns * nq, nq * self.records
+            n = kernel.exact(n)
+            nq = kernel.exact(nq)
+            ns = kernel.exact(ns)
+        self.top = n * self.records - ns * nq
+        self.bottom = nq * self.records
 
     def highest(self, code: int | None) -> tuple[int, Ints]:
-        """The cell with the largest rise, of the largest class if there are several; the classes.
+        """The cell with the largest rise, and the classes that have such a rise.
 
-        Of one value of the secret, or of any. Of as large classes it is the rarest value, then the
-        class farthest from the table; counts of class and value decide the rest, not spellings.
+        `code` restricts the search to one value of the secret. Of several such cells it is that of
+        the largest class; among equally large classes, that of the rarest value; then that of the
+        class farthest from the table. The counts of class and value, not their spellings, decide
+        between the remaining cells.
         """
-        codes, owner = self.learned.cube.codes[-1], self.learned.owner
+        codes = self.learned.cube.codes[-1]
+        owner = self.learned.owner
         cells = np.arange(len(codes)) if code is None else np.flatnonzero(codes == code)
-        top, bottom = self.top[cells], self.bottom[cells]
+        top = self.top[cells]
+        bottom = self.bottom[cells]
         most = kernel.largest_ratio(top, bottom)
         rough = np.asarray(top, dtype=np.float64) / np.asarray(bottom, dtype=np.float64)
         close = np.flatnonzero(np.abs(rough - most[0] / most[1]) <= 1e-9)
         alike = [i for i in close.tolist() if int(top[i]) * most[1] == most[0] * int(bottom[i])]
         highest = cells[alike]
-        sizes, rare = self.learned.sizes[owner[highest]], self.learned.totals[codes[highest]]
+        sizes = self.learned.sizes[owner[highest]]
+        rare = self.learned.totals[codes[highest]]
         far = np.asarray(self.distances[0][owner[highest]], dtype=np.float64)
         first = np.lexsort((-far, rare, -sizes))[0]
         same = np.logical_and.reduce([key == key[first] for key in (sizes, rare, far)])
@@ -121,12 +133,13 @@ class _Rises:
     @cached_property
     def _by_value(self) -> tuple[Ints, Ints]:
         """The cells by value, large classes first; and where the cells of each value begin."""
-        codes, counts = self.learned.cube.codes[-1], self.learned.cube.counts
+        codes = self.learned.cube.codes[-1]
+        counts = self.learned.cube.counts
         order = np.lexsort((-counts, -self.learned.sizes[self.learned.owner], codes))
         return order, np.searchsorted(codes[order], np.arange(len(self.learned.totals) + 1))
 
     def profile(self, code: int) -> list[tuple[int, int]]:
-        """The classes of a value by their size and its records: what its own numbers rest on."""
+        """The sizes of the classes that have a value, each with its records of the value."""
         order, starts = self._by_value
         cells = order[starts[code] : starts[code + 1]]
         sizes = self.learned.sizes[self.learned.owner[cells]]
@@ -134,22 +147,25 @@ class _Rises:
 
     def class_profile(self, i: int) -> list[tuple[int, int]]:
         """The values of a class by their records there and in the table, frequent ones first."""
-        cells = slice(start := int(self.learned.starts[i]), start + int(self.learned.lengths[i]))
+        start = int(self.learned.starts[i])
+        cells = slice(start, start + int(self.learned.lengths[i]))
         totals = self.learned.totals[self.learned.cube.codes[-1][cells]]
         pairs = zip(self.learned.cube.counts[cells].tolist(), totals.tolist(), strict=True)
         return sorted(pairs, reverse=True)
 
     @cached_property
     def distances(self) -> tuple[Ints, Ints]:
-        """Of every class the sum over s of max(0, n_qs·N - n_s·n_q), and n_q·N; t is the ratio."""
+        """By class: the sum over s of max(0, n_qs·N - n_s·n_q), and n_q·N; t is the ratio."""
         starts = self.learned.starts
         return np.add.reduceat(np.maximum(self.top, 0), starts), self.bottom[starts]
 
 
 def _about_value(learned: Learned, code: int, cell: int) -> dict[str, Value]:
     """A value of the secret in the table, in the class where it rises most, against the rest."""
-    ns, n = int(learned.totals[code]), int(learned.cube.counts[cell])
-    nq, records = int(learned.sizes[learned.owner[cell]]), learned.records
+    ns = int(learned.totals[code])
+    n = int(learned.cube.counts[cell])
+    nq = int(learned.sizes[learned.owner[cell]])
+    records = learned.records
     rate = measure_value("discrimination_rate", _against_the_rest(learned, code))
     return {
         "prior": value("prior", kernel.ratio(ns, records)),
@@ -163,9 +179,10 @@ def _about_value(learned: Learned, code: int, cell: int) -> dict[str, Value]:
 
 
 def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
-    """A secret of two values: this one, or another. Classes without it count by their size."""
+    """A secret of two values: `code`, or any other value. Classes without `code` count by size."""
     cells = np.flatnonzero(learned.cube.codes[-1] == code)
-    with_it, own = learned.sizes[learned.owner[cells]], learned.cube.counts[cells]
+    with_it = learned.sizes[learned.owner[cells]]
+    own = learned.cube.counts[cells]
     sizes = learned.target.sizes
     without = sizes.times.copy()
     np.subtract.at(without, np.searchsorted(sizes.sizes, with_it), 1)
@@ -174,7 +191,8 @@ def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
     times = np.concatenate((np.ones_like(own), without[without > 0]))
     pairs = np.stack((np.maximum(n, nq - n), np.minimum(n, nq - n)), axis=1)
     lengths = (pairs > 0).sum(axis=1)
-    total, rest = int(learned.totals[code]), learned.records - int(learned.totals[code])
+    total = int(learned.totals[code])
+    rest = learned.records - int(learned.totals[code])
     totals = np.repeat([total, rest], len(nq))
     each = (np.tile(nq, 2), totals, np.append(n, nq - n), np.tile(times, 2))
     there = each[2] > 0
@@ -221,7 +239,8 @@ def _list_values(learned: Learned, rises: _Rises, show: bool) -> Listed:
         best[near].tolist(),  # with all that tie with the last one
         key=lambda cell: (-rough[cell], rare[cell], rises.profile(int(codes[cell]))),
     )
-    name, texts = learned.cube.columns[-1], learned.cube.values[-1]
+    name = learned.cube.columns[-1]
+    texts = learned.cube.values[-1]
     groups = (
         Group(
             int(learned.totals[code]),
@@ -262,7 +281,7 @@ def attack_release(
     named: Mapping[str, str],
     show: bool = False,
 ) -> tuple[dict[str, dict[str, Attack]], list[str]]:
-    """Every attack that needs the release alone; `count` makes the cube of some columns.
+    """Run every attack that needs only the release; `count` makes the cube of some columns.
 
     Returns the attacks and a note for each secret whose named value does not occur.
     """
@@ -298,7 +317,7 @@ def attack_release(
 
 
 def check_named(named: Mapping[str, str], secrets: Sequence[str]) -> None:
-    """Only a secret has a value whose rise matters."""
+    """Refuse a named value of a column that is not a secret."""
     for column in named:
         require(
             column in secrets,
@@ -323,7 +342,8 @@ def semantic(
     >>> found.parts["partition"].numbers["people"].value
     2
     """
-    secret, parts = cube.columns[-1], {}
+    secret = cube.columns[-1]
+    parts = {}
     if partition is not None:
         parts["partition"] = _attack_merged(cube, _parts(secret, partition).get, named, show)
     if hierarchy is not None:
@@ -337,11 +357,15 @@ def semantic(
     def confidence(part: Attack) -> float:
         return 0.0 if part.worst is None else part.worst.numbers["confidence"].value or 0.0
 
-    return Attack({}, max(parts.values(), key=confidence).reading, parts=parts) if parts else None
+    return (
+        Attack(numbers={}, reading=max(parts.values(), key=confidence).reading, parts=parts)
+        if parts
+        else None
+    )
 
 
 def _parts(secret: str, partition: Mapping[str, Sequence[str]]) -> dict[str | None, str]:
-    """The part of each value; those that no part names are one more, without a name."""
+    """The part of each value; values that no part names make up a part without a name."""
     part_of: dict[str | None, str] = {}
     for number, (part, members) in enumerate(partition.items(), 1):
         for member in members:

@@ -78,7 +78,9 @@ class MinimalUniques:
         require(
             scores in SCORES, f"scores {scores!r} do not exist", hint=" or ".join(map(repr, SCORES))
         )
-        a, sizes, tops = self.columns, range(1, self.sizes + 1), range(self.largest + 1)
+        a = self.columns
+        sizes = range(1, self.sizes + 1)
+        tops = range(self.largest + 1)
         if scores == "ihsn":
             return tuple(Fraction(2 ** (a - s) - 1, math.comb(a, s)) for s in sizes)
         return tuple(Fraction(math.prod(a - i for i in tops[s:])) for s in sizes)
@@ -180,7 +182,8 @@ def minimal_uniques(
         "a column of codes and the counts differ in length",
         error=InvariantError,
     )
-    sizes, counts = _sizes(len(codes), largest), np.asarray(counts, dtype=np.int64)
+    sizes = _sizes(len(codes), largest)
+    counts = np.asarray(counts, dtype=np.int64)
     unique = np.flatnonzero(counts == 1)
     if compiled is None:
         compiled = len(counts) * number_of_sets(len(codes), sizes) >= WORK
@@ -189,11 +192,16 @@ def minimal_uniques(
     runs = _Tools(lambda rows: np.array([0, rows], dtype=np.int32), loops[0]) if loops else None
     order = np.append(unique, np.flatnonzero(counts != 1))
     search = _MinimalUniqueSearch(codes, order, sizes, runs or PLAIN, pace)
-    return MinimalUniques(counts, unique, search.run(len(unique)), min(sizes, len(codes) - 1))
+    return MinimalUniques(
+        counts=counts,
+        unique=unique,
+        found=search.run(len(unique)),
+        largest=min(sizes, len(codes) - 1),
+    )
 
 
 def _sizes(columns: int, largest: int | None) -> int:
-    """The largest size to search, if that can be done."""
+    """The largest size to search; refuse a search of too many sets."""
     require(columns >= 1, "minimal uniques of 0 quasi-identifiers", hint="at least 1")
     require(
         largest is None or largest >= 1, "the largest size of minimal uniques is below 1", hint="3"
@@ -212,7 +220,7 @@ def _sizes(columns: int, largest: int | None) -> int:
 
 
 def number_of_sets(columns: int, size: int) -> int:
-    """How many sets of columns have at least one and at most so many.
+    """Count the sets of at least one and at most `size` columns.
 
     >>> number_of_sets(250, 2)
     31375
@@ -221,14 +229,14 @@ def number_of_sets(columns: int, size: int) -> int:
 
 
 class _Tools(NamedTuple):
-    """How to search: how the group of all rows is written, and split."""
+    """The functions of a search: one writes the group of all rows, one splits groups."""
 
     whole: Callable[[int], Ints]
     split: Callable[[Ints, Ints, Ints, int, int, int, bool], tuple[Ints, Ints, Ints]]
 
 
 class _RowBlock(NamedTuple):
-    """The unique rows searched at a time, the MSUs found of them, and a mark for each: one bit."""
+    """The unique rows searched at a time, the counts of their MSUs, and one bit for each MSU."""
 
     first: int
     last: int
@@ -237,7 +245,7 @@ class _RowBlock(NamedTuple):
 
 
 class _MinimalUniqueSearch:
-    """Goes through the sets of columns, bit by bit; rows are classes, the unique ones first."""
+    """A search through all sets of columns, bit by bit; rows are classes, the unique ones first."""
 
     def __init__(
         self,
@@ -253,7 +261,9 @@ class _MinimalUniqueSearch:
         self.widths = [widths[c] for c in self.places]
         kind = np.uint16 if self.widths[-1] <= 1 << 16 else np.uint32
         self.columns = [codes[c][order].astype(kind) for c in self.places]
-        self.rows, self.sizes, self.tools = len(order), sizes, tools
+        self.rows = len(order)
+        self.sizes = sizes
+        self.tools = tools
         self.pace = pace or (lambda: None)
         bits = [1 << b for b in range(len(codes))]
         every = (sum(c) for s in range(1, sizes + 1) for c in combinations(bits, s))
@@ -262,8 +272,9 @@ class _MinimalUniqueSearch:
         self.sets = np.array(list(self.numbers), dtype=object if long else np.int64)
 
     def run(self, unique: int) -> Ints:
-        """The number of MSUs by size, column and unique row, of as many rows at a time as fit."""
-        columns, rows = len(self.columns), np.arange(self.rows, dtype=np.int32)
+        """Count the MSUs by size, column and unique row; search as many rows at a time as fit."""
+        columns = len(self.columns)
+        rows = np.arange(self.rows, dtype=np.int32)
         most = max(math.comb(columns - 1, s - 1) for s in range(1, self.sizes + 1))
         counts = np.zeros((self.sizes, columns, unique), dtype=np.min_scalar_type(most))
         words = -(-len(self.sets) // WORD)
@@ -271,12 +282,12 @@ class _MinimalUniqueSearch:
         for first in range(0, unique, block):
             last = min(first + block, unique)
             marks = np.zeros((last - first, words), dtype=np.uint64)
-            part = _RowBlock(first, last, counts[:, :, first:last], marks)
+            part = _RowBlock(first=first, last=last, counts=counts[:, :, first:last], marks=marks)
             self._visit(part, rows, self.tools.whole(self.rows), 0, columns)
         return counts
 
     def _visit(self, part: _RowBlock, rows: Ints, groups: Ints, above: int, lowest: int) -> None:
-        """Go on from a set to those that have one more column, below its lowest, and so on."""
+        """Visit all sets that add to the set `above` columns below its lowest column, `lowest`."""
         size = above.bit_count() + 1
         for bit in range(lowest):
             self.pace()
@@ -290,7 +301,7 @@ class _MinimalUniqueSearch:
                 self._visit(part, left, parts, above | 1 << bit, bit)
 
     def _note(self, part: _RowBlock, alone: Ints, mask: int, size: int) -> None:
-        """Note the set as an MSU of those rows alone in it that have no MSU within it."""
+        """Note the set as an MSU of the rows in `alone` that have no MSU within it."""
         number = self.numbers[mask]
         within = np.zeros(part.marks.shape[1] * WORD, dtype=np.uint8)
         if size <= FEW_WITHIN:
@@ -307,11 +318,13 @@ class _MinimalUniqueSearch:
 
 
 def _subsets(mask: int) -> list[int]:
-    """The bits of all smaller sets but the empty one."""
-    every = [mask]
-    while smaller := (every[-1] - 1) & mask:
-        every.append(smaller)
-    return every[1:]
+    """All proper, non-empty subsets of `mask`."""
+    subsets = []
+    subset = (mask - 1) & mask
+    while subset:
+        subsets.append(subset)
+        subset = (subset - 1) & mask
+    return subsets
 
 
 def _split(
@@ -323,7 +336,9 @@ def _split(
     """
     own = codes[rows]
     if not own.all():
-        rows, groups, own = rows[own > 0], groups[own > 0], own[own > 0]
+        rows = rows[own > 0]
+        groups = groups[own > 0]
+        own = own[own > 0]
     keys = groups * width + own
     if len(keys) and (int(groups.max()) + 1) * width > 4 * len(keys):
         keys = np.unique(keys, return_inverse=True)[1]
@@ -343,7 +358,7 @@ PLAIN = _Tools(lambda rows: np.zeros(rows, dtype=np.int64), _split)
 def _split_runs(
     rows: Ints, starts: Ints, codes: Ints, width: int, first: int, last: int, leaf: bool
 ) -> tuple[Ints, Ints, Ints]:
-    """The same, for compilation: groups are runs of rows, from one of `starts` to the next."""
+    """Split like `_split`, in compiled code: groups are runs of rows, between two of `starts`."""
     tally = np.zeros((width, 3), dtype=np.int32)  # of a code: rows, rows looked for, last row
     seen = np.empty(width, dtype=np.int32)
     left = np.empty(0 if leaf else len(rows), dtype=np.int32)
@@ -366,7 +381,8 @@ def _split_runs(
             tally[code, 2] = row
         for v in range(values):
             code = seen[v]
-            number, sought = tally[code, 0], tally[code, 1]
+            number = tally[code, 0]
+            sought = tally[code, 1]
             tally[code, 0] = tally[code, 1] = 0
             if number == 1 and sought:
                 alone[single] = tally[code, 2]

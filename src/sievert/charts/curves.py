@@ -130,7 +130,7 @@ def of_approximate(curves: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
 def close_stairs(
     curves: Mapping[str, Sequence[Sequence[float]]],
 ) -> dict[str, list[tuple[float, float]]]:
-    """Curves down to 0 at a common end, of at most so many steps, with the first and the last."""
+    """Continue curves to 0 at a common end, and thin them out, keeping the first and last step."""
     end = max(steps[-1][0] for steps in curves.values())
     every = {name: max(1, -(-len(steps) // WIDEST)) for name, steps in curves.items()}
     return {
@@ -162,12 +162,13 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
     """Attacker against learner and guessing, and running means of the chains, by secret."""
     charts: dict[str, Spec] = {}
     for secret, attack in attacks.items():
-        data, name = attack.to_dict(), short_name(secret)
+        data = attack.to_dict()
+        name = short_name(secret)
         intervals = data.get("intervals") or {}
         given = [
             Bar(
-                who,
-                value,
+                row=who,
+                number=value,
                 interval=tuple(intervals[key]) if intervals.get(key) else None,
                 text=percent(value),
             )
@@ -181,7 +182,8 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
                 given,
                 axis="Share of people",
             )
-        if places := (data.get("sampling") or {}).get("so_far"):
+        places = (data.get("sampling") or {}).get("so_far")
+        if places:
             number = str(data["sampling"]["least_agreed"]).replace("_", " ")
             charts[file_name(charts, "chains", secret)] = running(
                 f"Convergence of the chains: {name}",
@@ -199,7 +201,8 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
 def shares(title: str, below: Sequence[str], given: Iterable[Bar], *, axis: str) -> Spec:
     """Bars from 0 in per cent, each with the words that the table behind it has; no two alike.
 
-    >>> spec = shares("Named", ["people"], [Bar("attacker", 0.25, text="25 %")], axis="people")
+    >>> given = [Bar(row="attacker", number=0.25, text="25 %")]
+    >>> spec = shares("Named", ["people"], given, axis="people")
     >>> [(row["row"], row["number"], row["shown"]) for row in spec["data"]["values"]]
     [('attacker', 0.25, '25 %')]
     """
@@ -228,7 +231,8 @@ def running(
     """
     spec = lines(title, below, given, across=across, up=up)
     reached = [y for points in given.values() for _, y in points]
-    low, high = min(reached, default=0.0), max(reached, default=1.0)
+    low = min(reached, default=0.0)
+    high = max(reached, default=1.0)
     room = max(ROOM * (high - low), (NARROWEST - high + low) / 2)
     domain = [max(0.0, round(low - room, 9)), min(1.0, round(high + room, 9))]
     spec["layer"] = spec["layer"][:1]  # as many dots would hide the lines

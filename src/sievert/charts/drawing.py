@@ -15,13 +15,19 @@ Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first one comes with the renderer
-WIDTH, CURVE_HEIGHT = 440, 260
+WIDTH = 440
+CURVE_HEIGHT = 260
 LETTERS = 84  # of a line above the chart
 LONGEST = 32  # letters of a name above the chart
 LABEL = 80  # of a name beside a bar; the axis shows what fits
-BAR, BETWEEN = 15, 9  # pixels
+# Pixels of a bar, and between two bars.
+BAR = 15
+BETWEEN = 9
 MOST_SAID = 60  # marks whose numbers the description repeats
-INK, DARK, LIGHT, PLAIN = "#222222", (28, 49, 77), (206, 219, 233), "#5b7a9d"
+INK = "#222222"
+DARK = (28, 49, 77)
+LIGHT = (206, 219, 233)
+PLAIN = "#5b7a9d"
 EXPOSED = "#a8201a"  # people who can be found, secrets that can be guessed
 CONFIG: Spec = {
     "font": FONT,
@@ -61,7 +67,7 @@ CONFIG: Spec = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bar:
     """One bar: its row, its number (None is undefined), whose it is, its interval if it has one."""
 
@@ -77,7 +83,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BandPoint:
-    """What so many known columns give away: least, mean and most; None where not measured."""
+    """What `known` columns give away: least, mean and most; None where not measured."""
 
     known: int
     least: float | None
@@ -134,7 +140,8 @@ def bars(
     Of many rows only the `most` highest, of as many as are given or, if that is more, `of`. A
     `limit` is a line across all rows, with its words.
 
-    >>> spec = bars("Homogeneity", ["DR"], [Bar("age", 0.25), Bar("zip", 0.5)], axis="DR")
+    >>> given = [Bar(row="age", number=0.25), Bar(row="zip", number=0.5)]
+    >>> spec = bars("Homogeneity", ["DR"], given, axis="DR")
     >>> [(row["row"], row["number"]) for row in spec["data"]["values"]]
     [('age', 0.25), ('zip', 0.5)]
     """
@@ -296,7 +303,8 @@ def _highest(given: list[Bar], most: int) -> tuple[list[Bar], int]:
 
 
 def _bar_row(bar: Bar, series: Sequence[str]) -> Spec:
-    shown, number = f"{_number(bar.number)}{bar.note}", bar.number or 0.0
+    shown = f"{_number(bar.number)}{bar.note}"
+    number = bar.number or 0.0
     row: Spec = {"row": bar.row, "number": bar.number, "end": number, "shown": shown}
     if bar.interval is not None:
         low, high = bar.interval
@@ -327,7 +335,8 @@ def frame_chart(
     title: str, below: Sequence[str], values: list[Spec], layers: list[Spec], height: int
 ) -> Spec:
     """A chart of these layers, with a title, lines below it and a description in words."""
-    title, below = printable(title), [printable(line) for line in below]
+    title = printable(title)
+    below = [printable(line) for line in below]
     left = len(values) - MOST_SAID
     more = [say("charts.more", number=left)] if left > 0 else []
     said = [row["said"] for row in values[:MOST_SAID]] + more
@@ -365,7 +374,7 @@ def caption_bars(spec: Spec, given: Sequence[tuple[Bar, str]]) -> Spec:
     Words of bars that are left out, because there are many, are left out as well.
 
     >>> from sievert.charts.drawing import Bar, bars
-    >>> age = Bar("age", None)
+    >>> age = Bar(row="age", number=None)
     >>> spec = caption_bars(bars("Alone", ["people"], [age], axis="share"), [(age, "few")])
     >>> spec["data"]["values"][0]["said"], spec["description"]
     ('age: few', 'people. age: few.')

@@ -17,14 +17,18 @@ from sievert.charts.drawing import (
 from sievert.formatting import say, significant
 
 ROOM = 1.08  # beyond the outermost point
-CHOSEN, MEETS, BREAKS, GIVEN = "chosen", "meets", "breaks", "given"  # words: charts.KIND
+# Kinds of points; their words: charts.KIND.
+CHOSEN = "chosen"
+MEETS = "meets"
+BREAKS = "breaks"
+GIVEN = "given"
 SHAPES = {CHOSEN: "diamond", MEETS: "circle", BREAKS: "circle", GIVEN: "square"}
 FILLS = {CHOSEN: INK, MEETS: PLAIN, BREAKS: "white", GIVEN: "white"}
 NAMED = 24  # letters of a release's name in the chart
 REGION = "#e4e4e4"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FrontierDot:
     """One release: what it has lost and discloses, and whether it meets the policy."""
 
@@ -48,7 +52,10 @@ def frontier_chart(
 
     `least` is the curve below which no release was found.
 
-    >>> dots = [FrontierDot(0.1, 2.0, MEETS, True), FrontierDot(0.0, 3.0, BREAKS, False)]
+    >>> dots = [
+    ...     FrontierDot(across=0.1, up=2.0, kind=MEETS, meets=True),
+    ...     FrontierDot(across=0.0, up=3.0, kind=BREAKS, meets=False),
+    ... ]
     >>> spec = frontier_chart("Frontier", ["bits"], dots, across="lost", up="told")
     >>> [(row["kind"], row["across"], row["up"]) for row in spec["data"]["values"]]
     [('meets the policy', 0.1, 2.0), ('does not meet the policy', 0.0, 3.0)]
@@ -164,17 +171,21 @@ def of_frontier(content: Mapping[str, Any]) -> dict[str, Spec]:
 
 def frontier_dots(content: Mapping[str, Any]) -> list[FrontierDot]:
     """The points of the JSON and the releases beside them, as they are drawn."""
-    dots = [
-        FrontierDot(
-            p["lost"],
-            p["disclosed"],
-            CHOSEN if p["chosen"] else MEETS if p["meets"] else BREAKS,
-            p["meets"],
+    dots = []
+    for point in content["frontier"]:
+        kind = MEETS if point["meets"] else BREAKS
+        if point["chosen"]:
+            kind = CHOSEN
+        dots.append(
+            FrontierDot(
+                across=point["lost"], up=point["disclosed"], kind=kind, meets=point["meets"]
+            )
         )
-        for p in content["frontier"]
-    ]
     given = content.get("frontier_beside") or ()
-    return dots + [FrontierDot(r["lost"], r["disclosed"], GIVEN, False, r["name"]) for r in given]
+    return dots + [
+        FrontierDot(across=r["lost"], up=r["disclosed"], kind=GIVEN, meets=False, name=r["name"])
+        for r in given
+    ]
 
 
 def least_points(content: Mapping[str, Any]) -> list[tuple[float, float]]:

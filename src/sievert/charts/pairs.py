@@ -33,7 +33,8 @@ PANELS = 560  # pixels, of all panels together
 def dumbbells(title: str, below: Sequence[str], given: Iterable[Bar], *, axis: str) -> Spec:
     """Two numbers per row, a ring for the first and a dot for the second, joined by a line.
 
-    >>> given = [Bar("disease", 0.25, "before"), Bar("disease", 0.5, "after")]
+    >>> before = Bar(row="disease", number=0.25, series="before")
+    >>> given = [before, Bar(row="disease", number=0.5, series="after")]
     >>> spec = dumbbells("Guesses", ["right"], given, axis="share")
     >>> [(row["series"], row["number"], row["side"]) for row in spec["data"]["values"]]
     [('before', 0.25, 'left'), ('after', 0.5, 'right')]
@@ -83,7 +84,8 @@ def panels(spec: Spec) -> Spec:
 
     Where a page has little room the bars stay as they were.
 
-    >>> given = [Bar("age", 0.5, "identity"), Bar("age", 0.25, "disease")]
+    >>> identity = Bar(row="age", number=0.5, series="identity")
+    >>> given = [identity, Bar(row="age", number=0.25, series="disease")]
     >>> spec = panels(bars("Shares", ["DR"], given, axis="share"))
     >>> [(row["begin"], row["stop"]) for row in spec["data"]["values"]]
     [(0.0, 0.5), (0.725, 0.975)]

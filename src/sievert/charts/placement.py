@@ -12,8 +12,12 @@ from sievert.arrays import Bools, Floats
 from sievert.charts.drawing import GREY, INK, Spec, label_mark
 
 DOT = 6.0  # pixels: the radius of a point, with its edge
-LETTER, GAP, TALL = 7.2, 4.0, 11.5  # of a number, with the room around it
-RINGS, STEP = 14, 7.0  # around a point, from one to the next, in pixels
+# Pixels of a number: the width of a letter, the gap around it, its height.
+LETTER = 7.2
+GAP = 4.0
+TALL = 11.5
+RINGS = 14  # around a point
+STEP = 7.0  # pixels from one ring to the next
 # Up to the right first, then up to the left, beside, above and below, and between these.
 ANGLES = np.deg2rad([45, 135, 0, 180, 90, 315, 225, 270, 22, 68, 112, 158, 338, 292, 248, 202])
 STOPS = np.linspace(0.0, 1.0, 9)  # where the line to a number is looked at
@@ -56,7 +60,8 @@ def place_numbers(points: Floats, width: Floats, size: tuple[float, float]) -> F
 
 def _overlaps(boxes: Floats, others: Floats) -> Bools:
     """Which of the others each box overlaps."""
-    first, second = boxes[:, None], others[None]
+    first = boxes[:, None]
+    second = others[None]
     apart = (first[..., :2] > second[..., 2:]) | (first[..., 2:] < second[..., :2])
     overlapping: Bools = np.logical_not(apart[..., 0] | apart[..., 1])
     return overlapping
@@ -90,7 +95,8 @@ def number_points(
         mine = distances[int(number) - 1]
         near = mine <= 2 * DOT + TALL and (distances < CLEARLY * mine).sum() == 1
         end = point + (place - point) * max(0.0, 1 - 0.6 * TALL / mine)
-        middle, tip = (place * unit + start).tolist(), (end * unit + start).tolist()
+        middle = (place * unit + start).tolist()
+        tip = (end * unit + start).tolist()
         numbered[i] |= {
             "number": number,
             "number_across": middle[0],

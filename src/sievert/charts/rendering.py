@@ -55,7 +55,8 @@ def svg(spec: Spec, *, width: int | None = None) -> str:
         drawn = TAG.sub(partial(_follow_page, bare=width < NARROW), drawn)
     title = escape(" ".join(spec["title"]["text"]), quote=True)
     about = escape(spec["description"], quote=True)
-    if (root := ROOT.match(drawn)) is None:
+    root = ROOT.match(drawn)
+    if root is None:
         raise InvariantError("a chart was drawn, but not as SVG")
     head = f'{MARK}\n<svg role="img" aria-label="{title}"{root[1]}>'
     return f"{head}<title>{title}</title><desc>{about}</desc>{drawn[root.end() :]}\n"
@@ -154,7 +155,9 @@ LETTERS = {True: 22, False: 36}  # of a line of a row's label, narrow or not
 TITLE = 34  # letters of a line of an axis's title on a telephone
 SIDES = {"row": "left", "name": "right"}  # where the labels of a chart stand
 WIDER = 1.3  # pixels that a letter may be wider than in the font it is measured in
-TWO_LINES, LINE = 42, 17  # pixels
+# Pixels of a label of two lines, and of one line.
+TWO_LINES = 42
+LINE = 17
 SPLIT = "split(datum.label, '\\n')"
 RAISED = {
     "condition": {"test": "indexof(datum.label, '\\n') >= 0", "value": -LINE / 2},
@@ -166,7 +169,8 @@ def fit(spec: Spec, width: int) -> Spec:
     """The same chart for a page: its title stands above it in the page, and it is so wide."""
     if width < ROOMY:
         spec = {**spec, **spec.get("usermeta", {}).get("narrow", {})}
-    narrow, values = width < NARROW, spec["data"]["values"]
+    narrow = width < NARROW
+    values = spec["data"]["values"]
     letters = {k: max((len(v[k]) for v in values if k in v), default=0) for k in SIDES}
     room = {SIDES[k]: 8 + WIDER * min(max(n, 12), LETTERS[narrow]) for k, n in letters.items() if n}
     own = spec.get("config", CONFIG)

@@ -53,7 +53,8 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
             )
         columns = dict.fromkeys(c for each in chosen.values() for c in each.columns)
         for column in columns if attack == "homogeneity" else ():
-            if values := list(_by_value(chosen, column)):
+            values = list(_by_value(chosen, column))
+            if values:
                 with_it = (a.columns[column] for a in chosen.values() if column in a.columns)
                 charts[file_name(charts, attack, target, "by", column)] = bars(
                     f"{title} by value of {short_name(column)}",
@@ -71,13 +72,18 @@ def _by_column(attacks: Mapping[str, Attack]) -> Iterator[Bar]:
     rows = make_unique([*(short_name(c, LABEL) for c in columns), COMBINED])
     for column, row in zip(columns, rows, strict=False):
         yield from (
-            Bar(row, attack.columns[column].number.value, release)
+            Bar(row=row, number=attack.columns[column].number.value, series=release)
             for release, attack in attacks.items()
             if column in attack.columns
         )
     if len(columns) > 1:
         for release, attack in attacks.items():
-            yield Bar(rows[-1], attack.numbers["discrimination_rate"].value, release, last=True)
+            yield Bar(
+                row=rows[-1],
+                number=attack.numbers["discrimination_rate"].value,
+                series=release,
+                last=True,
+            )
 
 
 def _by_value(attacks: Mapping[str, Attack], column: str) -> Iterator[Bar]:
@@ -97,7 +103,7 @@ def _by_value(attacks: Mapping[str, Attack], column: str) -> Iterator[Bar]:
             for i, group in enumerate(groups):
                 if _key(group, i, column) == at:
                     (number,) = group.numbers.values()
-                    yield Bar(label[at], number.value, release)
+                    yield Bar(row=label[at], number=number.value, series=release)
 
 
 def _key(group: Group, rank: int, column: str) -> Any:
@@ -125,7 +131,8 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
     if "knowledge" not in chapters:
         return {}
     charts: dict[str, Spec] = {}
-    known, shares = chapters["knowledge"], chapters["shapley"]
+    known = chapters["knowledge"]
+    shares = chapters["shapley"]
     partly = [] if known["complete"] else [PARTLY]
     sampled = (
         [] if shares["exact"] else [f"Sampled from {shares['orders']} orders, intervals of 95 %"]
@@ -135,7 +142,7 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
     for target, what, secret in targets:
         rates = [(p["known"], _rate(p, secret)) for p in known["points"]]
         points = [
-            BandPoint(number, rate["min"], rate["mean"], rate["max"])
+            BandPoint(known=number, least=rate["min"], mean=rate["mean"], most=rate["max"])
             for number, rate in rates
             if rate["max"] is not None
         ]
@@ -171,7 +178,7 @@ def _shares(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
         chosen = columns[column]
         interval = (chosen["low"], chosen["high"]) if "low" in chosen else None
         note = "" if chosen["share"] is None else f" = {percent(chosen['share'])}"
-        yield Bar(row, chosen["value"], interval=interval, note=note)
+        yield Bar(row=row, number=chosen["value"], interval=interval, note=note)
 
 
 # -- assessments ----------------------------------------------------------------------------------
@@ -186,7 +193,9 @@ def of_sizes(spans: Sequence[Mapping[str, Any]]) -> dict[str, Spec]:
     >>> [(row["row"], row["number"]) for row in spec["data"]["values"]]
     [('1', 1), ('2', 2)]
     """
-    chosen = [Bar(_size(s["least"], s["most"]), s["records"]) for s in spans if s["records"]]
+    chosen = [
+        Bar(row=_size(s["least"], s["most"]), number=s["records"]) for s in spans if s["records"]
+    ]
     if not chosen:
         return {}
     below = ("Whoever is alone in a class can be found; the further down, the better hidden",)

@@ -34,10 +34,12 @@ LINE = 12  # pixels from one label to the next
 MOST_LED = 8  # points with lines to their labels; of more, which would cross, numbers tell
 # Pixels of the axis across, at least, with names beside it or above it, and to the right of the
 # latter; those of a page, whose letters and height are larger, as many as if they were not.
-BESIDE_NAMES, BELOW_NAMES, BEYOND = 320, 180, 18
+BESIDE_NAMES = 320
+BELOW_NAMES = 180
+BEYOND = 18
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Dot:
     """One release on the map; hollow where another one is better."""
 
@@ -66,7 +68,7 @@ def risk_utility_chart(
 
     `said` is what a reader who hears the chart is told of a point.
 
-    >>> dots = [Dot("a", 0.1, 2.0, (0.0, 0.2))]
+    >>> dots = [Dot(name="a", across=0.1, up=2.0, interval=(0.0, 0.2))]
     >>> spec = risk_utility_chart("Map", ["bits"], dots, across="loss", up="risk")
     >>> [(row["name"], row["across"], row["up"]) for row in spec["data"]["values"]]
     [('a', 0.1, 2.0)]
@@ -76,7 +78,8 @@ def risk_utility_chart(
     most = ROOM * (max([0.0, *(end for d in dots for end in (d.interval[1], d.across))]) or 1.0)
     high = ROOM * (max([0.0, *(d.up for d in dots)]) or 1.0)
     height = max(CURVE_HEIGHT, LINE * len(dots))
-    full, hollow = say("charts.not_dominated"), say("charts.dominated")
+    full = say("charts.not_dominated")
+    hollow = say("charts.dominated")
     values: list[Spec] = [
         {
             "name": name,
@@ -124,7 +127,7 @@ def limit_chart(
 ) -> Spec:
     """Releases above the curve of the best; the interval of a dot reaches down to it.
 
-    >>> dot = Dot("a", 0.1, 0.5, (0.3, 0.5))
+    >>> dot = Dot(name="a", across=0.1, up=0.5, interval=(0.3, 0.5))
     >>> spec = limit_chart("Limit", ["bits"], [(0.0, 0.5, 0.5), (0.5, 0.0, 0.0)], [dot])
     >>> [(row["kind"], row["across"]) for row in spec["data"]["values"]]
     [('release', 0.1), ('curve', 0.0), ('curve', 0.5)]
@@ -175,7 +178,8 @@ def limit_chart(
     release = {**dot, "size": 90, "fill": PLAIN, "stroke": INK, "strokeWidth": 1}
     to_curve = {"x": x, "y": {**y, "field": "least"}, "y2": {"field": "up"}}
     point = {"x": x, "y": y, "description": SAID}
-    curves, releases = "datum.kind === 'curve'", "datum.kind === 'release'"
+    curves = "datum.kind === 'curve'"
+    releases = "datum.kind === 'release'"
     layers: list[tuple[str, Spec]] = [
         (curves, {"mark": line, "encoding": {"x": x, "y": y}}),
         (
@@ -253,22 +257,28 @@ def of_comparison(comparison: Any) -> dict[str, Spec]:
 def _beside(release: Any, secret: str) -> Dot:
     at = release.limit[secret]
     least = at.disclosed if at.least is None else at.least
-    return Dot(release.name, at.distortion, at.disclosed, (least, at.disclosed))
+    return Dot(
+        name=release.name, across=at.distortion, up=at.disclosed, interval=(least, at.disclosed)
+    )
 
 
 def _dot(release: Any, secret: str) -> Dot:
     lost = release.disclosed.loss[secret].whole
     low, high = lost.interval
     return Dot(
-        release.name,
-        min(max(lost.beyond, low), high),
-        release.disclosed.identity.whole.value,
-        (low, high),
-        bool(release.dominated_by),
+        name=release.name,
+        across=min(max(lost.beyond, low), high),
+        up=release.disclosed.identity.whole.value,
+        interval=(low, high),
+        hollow=bool(release.dominated_by),
     )
 
 
-BEST, LEAST, RECODED, ASKED = "best", "least", "recoded", "asked"  # words: charts.KIND
+# Kinds of curves and points; their words: charts.KIND.
+BEST = "best"
+LEAST = "least"
+RECODED = "recoded"
+ASKED = "asked"
 DASHES: dict[str, list[int]] = {BEST: [1, 0], LEAST: [3, 3]}
 PALE = "#bbbbbb"
 SHAPES = {RECODED: "square", ASKED: "diamond"}
@@ -329,7 +339,8 @@ def tradeoff(
             "encoding": {"x": x, "y": y, "description": SAID},
         },
     ]
-    if kinds := [kind for kind in SHAPES if any(row[0] == kind for row in marks)]:
+    kinds = [kind for kind in SHAPES if any(row[0] == kind for row in marks)]
+    if kinds:
         shape = {
             "field": "mark",
             "type": "nominal",

@@ -130,7 +130,9 @@ def paper(
     sources = list(tables.values())
     check_outputs((json_, html, markdown), sources, force=force)
     with Watch() as watch:
-        given = Given(tables, seed, replicates or 30, lambda what: watch(what, None))
+        given = Given(
+            data=tables, seed=seed, replicates=replicates or 30, step=lambda what: watch(what, None)
+        )
         recomputed = papers.recompute(name, given)
     if json_ is not None:
         write_json(json_, pages.as_dict(recomputed), sources, force=force)

@@ -24,7 +24,8 @@ def recompute(name: str, given: Given | None = None) -> Paper:
     """One paper, recomputed now."""
     if name not in NAMES:
         raise unknown("paper", name, NAMES)
-    given, known = given or Given(), takes(name)
+    given = given or Given()
+    known = takes(name)
     for table, path in given.data.items():  # before any work
         require(
             table in known,

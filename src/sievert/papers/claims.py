@@ -16,13 +16,15 @@ ROUNDING = "rounding"  # off by no more than one unit of the last printed digit
 CONTRADICTS = "contradicts itself"  # the paper's own text or tables exclude the printed value
 DIFFERS = "differs"  # we compute something else, and the text does not tell why
 OPEN = "not determined by the text"
-TRUE, FALSE = "true", "false"  # of a statement in words
+# Of a statement in words.
+TRUE = "true"
+FALSE = "false"
 STATES = (MATCH, ROUNDING, TRUE, FALSE, CONTRADICTS, DIFFERS, OPEN)
 HELD = (MATCH, ROUNDING, TRUE)
 NEED_WHY = (CONTRADICTS, DIFFERS, OPEN, FALSE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """One printed value or statement beside ours; `why` where they do not agree."""
 
@@ -49,7 +51,7 @@ class PaperPart:
     blocks: tuple[Block, ...] = ()  # pictures, tables, words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Paper:
     """A paper's tables, figures and statements, recomputed."""
 
@@ -118,16 +120,37 @@ def number(
     'differs'
     """
     if ours is None:
-        return Claim(what, printed, "-", CONTRADICTS if contradicts else OPEN, why)
-    places, value, percent = digits(printed), float(_bare(printed)), "%" in printed
-    scaled, unit = 100 * ours if percent else ours, 10.0**-places
+        return Claim(
+            what=what,
+            printed=printed,
+            ours="-",
+            state=CONTRADICTS if contradicts else OPEN,
+            why=why,
+        )
+    places = digits(printed)
+    value = float(_bare(printed))
+    percent = "%" in printed
+    scaled = 100 * ours if percent else ours
+    unit = 10.0**-places
     count = places == 0 and float(scaled).is_integer() and not percent  # a count is exact
     shown = f"{scaled:.{0 if count else places + 2}f}" + (" %" if percent else "")
     if math.isclose(scaled, value, rel_tol=0, abs_tol=0.0 if count else unit / 2 * (1 + 1e-9)):
-        return Claim(what, printed, shown, MATCH)
+        return Claim(what=what, printed=printed, ours=shown, state=MATCH)
     if not count and abs(scaled - value) < unit * (1 + 1e-9):
-        return Claim(what, printed, shown, ROUNDING, why or "the last digit is cut off or rounded")
-    return Claim(what, printed, shown, CONTRADICTS if contradicts else DIFFERS, why)
+        return Claim(
+            what=what,
+            printed=printed,
+            ours=shown,
+            state=ROUNDING,
+            why=why or "the last digit is cut off or rounded",
+        )
+    return Claim(
+        what=what,
+        printed=printed,
+        ours=shown,
+        state=CONTRADICTS if contradicts else DIFFERS,
+        why=why,
+    )
 
 
 def statement(
@@ -141,15 +164,21 @@ def statement(
     ''
     """
     return (
-        Claim(what, printed, ours, TRUE)
+        Claim(what=what, printed=printed, ours=ours, state=TRUE)
         if holds
-        else Claim(what, printed, ours, CONTRADICTS if contradicts else FALSE, why)
+        else Claim(
+            what=what,
+            printed=printed,
+            ours=ours,
+            state=CONTRADICTS if contradicts else FALSE,
+            why=why,
+        )
     )
 
 
 def open_question(what: str, printed: str, why: str, ours: str = "-") -> Claim:
     """Something the text does not determine, and what is lacking."""
-    return Claim(what, printed, ours, OPEN, why)
+    return Claim(what=what, printed=printed, ours=ours, state=OPEN, why=why)
 
 
 def remark(what: str, why: str, ours: str = "") -> Paragraph:

@@ -148,7 +148,7 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
         rows.append((view.say("risk_expected"), view.say("expected", number=expected)))
     grid = view.grid("population_table", ("number", "estimate"), rows)
     texts = {model: _estimate(view, name) for model, name in models.items()}
-    marks = [(Bar(model, text.number), text) for model, text in texts.items()]
+    marks = [(Bar(row=model, number=text.number), text) for model, text in texts.items()]
     picture = captioned_bars(view, "population", marks, grid, axis="population_axis")
     yield from screened(picture, MOST_LISTED)
     yield Paragraph(view.say("population_reading"), "reading")
@@ -220,7 +220,7 @@ def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
         for label, (_, value), rate in zip(labels, listed, rates, strict=True)
     ]
     marks = [
-        (Bar(label, rate.number), rate)
+        (Bar(row=label, number=rate.number), rate)
         for label, (number, _), rate in zip(labels, listed, rates, strict=True)
         if number <= EACH and rate.number is not None
     ]

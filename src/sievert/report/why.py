@@ -113,10 +113,10 @@ def shares(view: ExplanationView) -> Iterator[Block]:
     marks = [
         (
             Bar(
-                view.column_names[c],
-                text[c].number,
-                view.labels[t] if len(texts) > 1 else "",
-                view.interval(c, t),
+                row=view.column_names[c],
+                number=text[c].number,
+                series=view.labels[t] if len(texts) > 1 else "",
+                interval=view.interval(c, t),
             ),
             text[c],
         )
@@ -150,7 +150,7 @@ def path(view: ExplanationView) -> Iterator[Block]:
         share = writer.share(whole["unique_records"]["max"])
         rows.append((view.say("all_columns", number=number), alone, share))
     limits = (v for v in limits_of(view.data) if v["measure"] == "unique_records")
-    marks = [(Bar(name, share.number), share) for name, _, share in rows[:MOST_ROWS]]
+    marks = [(Bar(row=name, number=share.number), share) for name, _, share in rows[:MOST_ROWS]]
     more, limit = "", None
     most = next((v["max"] for v in limits if v["max"] is not None), None)
     if most is not None:

@@ -41,7 +41,7 @@ LONGEST_LINE = 180  # of an error: it may repeat what was typed
 
 
 def make_application(bench: Bench) -> Starlette:
-    """The application of a run; whoever may ask is checked before it."""
+    """Make the application of a run; `protection` checks each request before it."""
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -121,7 +121,8 @@ class _Pages:
 
     async def submit(self, request: Request) -> Response:
         """Take the choices of a form; the answer leads back to the page."""
-        bench, form = self.bench, await _read_form(request)
+        bench = self.bench
+        form = await _read_form(request)
         step = self._step(request.path_params["step"])
         if form.one("revision") != str(bench.history.revision):
             return self._page(step, bench.texts("workbench.stale"), 409)
@@ -163,7 +164,8 @@ class _Pages:
 
     async def move(self, request: Request) -> Response:
         """Undo or redo."""
-        bench, form = self.bench, await _read_form(request)
+        bench = self.bench
+        form = await _read_form(request)
         step = self._step(form.one("step"))
         if form.one("revision") != str(bench.history.revision):
             return self._page(step, bench.texts("workbench.stale"), 409)
@@ -190,7 +192,8 @@ class _Pages:
         if known and known != known_state(bench.jobs, commands):
             return Response("", headers={"hx-refresh": "true"})
         with bench.texts.spoken():
-            pending, waiting = bench.pending(), bench.waiting(step, commands)
+            pending = bench.pending()
+            waiting = bench.waiting(step, commands)
             context = {"pending": pending, "waiting": waiting, "step": step}
             html = bench.environment.get_template("job.html.j2").render(context)
         return HTMLResponse(html)
@@ -214,7 +217,8 @@ class _Pages:
 
     async def upload(self, request: Request) -> Response:
         """A table from the browser, into the private directory; where no path can be given."""
-        bench, step = self.bench, self.bench.steps[0]
+        bench = self.bench
+        step = self.bench.steps[0]
         if int(request.headers["content-length"]) > bench.most_uploaded:
             return self._page(step, bench.texts("workbench.load.too_large"), 413)
         async with request.form(max_files=1, max_fields=10) as fields:

@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 ENGLISH_LINE = Markup('<span lang="en">{}</span>')
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Bench:
     """One run of the workbench: its history, its jobs, the steps and the texts."""
 
@@ -59,7 +59,13 @@ class Bench:
     def view(self, step: str = "", sent: Form | None = None) -> View:
         """What a page is made of."""
         outcome = self.outcomes.get(step, "")
-        return View(self.choices, self.jobs, self.texts, outcome, sent or self.refused.get(step))
+        return View(
+            choices=self.choices,
+            results=self.jobs,
+            texts=self.texts,
+            outcome=outcome,
+            sent=sent or self.refused.get(step),
+        )
 
     def commands(self, step: Step) -> tuple[Argv, ...]:
         """The commands of a step; none where its choices do not make sense yet."""
@@ -107,7 +113,8 @@ class Bench:
             try:
                 inner = step.context(view)
             except UsageError as mistake:
-                inner, error = {}, error or self.line(str(mistake))
+                inner = {}
+                error = error or self.line(str(mistake))
             context = {**self._frame(step, commands), "error": error, **inner}
             return self.environment.get_template(step.template).render(context)
 
@@ -121,7 +128,8 @@ class Bench:
     def _frame(self, step: Step, commands: tuple[Argv, ...]) -> dict[str, Any]:
         """What the layout needs besides the step's own context."""
         first = commands[0] if commands else None
-        failed = next((line for argv in commands if (line := self.jobs.error(argv))), "")
+        errors = (self.jobs.error(argv) for argv in commands)
+        failed = next((error for error in errors if error), "")
         return {
             "step": step,
             "rail": self._rail(step),
@@ -157,7 +165,8 @@ class Bench:
             try:
                 state, words = step.status(self.view(step.name))
             except UsageError:
-                state, words = OPEN, self.texts("workbench.rail.mistake")
+                state = OPEN
+                words = self.texts("workbench.rail.mistake")
             here = step.name == current.name
             rows.append(
                 {"step": step, "number": number, "state": state, "words": words, "here": here}
@@ -165,7 +174,7 @@ class Bench:
         return rows
 
     def pending(self) -> list[dict[str, Any]]:
-        """The command that runs, and those that wait."""
+        """The command that runs, and the commands that wait."""
         return [
             {
                 "step": job.step,

@@ -66,21 +66,27 @@ class History:
         """Another choice; the same one changes nothing."""
         if choices == self.now:
             return self
-        return History(choices, (*self.past, self.now), (), self.revision + 1)
+        return History(
+            now=choices, past=(*self.past, self.now), future=(), revision=self.revision + 1
+        )
 
     def undo(self) -> History:
         """One step back, if there is one."""
         if not self.past:
             return self
         *past, now = self.past
-        return History(now, tuple(past), (self.now, *self.future), self.revision + 1)
+        return History(
+            now=now, past=tuple(past), future=(self.now, *self.future), revision=self.revision + 1
+        )
 
     def redo(self) -> History:
         """One step forward again, if one was undone."""
         if not self.future:
             return self
         now, *future = self.future
-        return History(now, (*self.past, self.now), tuple(future), self.revision + 1)
+        return History(
+            now=now, past=(*self.past, self.now), future=tuple(future), revision=self.revision + 1
+        )
 
 
 def check_texts(*values: Any) -> None:
@@ -128,7 +134,8 @@ def parse_session(
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         raise UsageError(f"{name}: not TOML", hint="a file that the workbench has saved") from None
-    version, table = tables.pop("workbench", None), tables.pop("table", None)
+    version = tables.pop("workbench", None)
+    table = tables.pop("table", None)
     hint = "a file that the workbench has saved"
     require(version is not None, f"{name}: not a session of the workbench", hint=hint)
     require(version == FORMAT, f"{name}: a session of another version of sievert")

@@ -65,7 +65,8 @@ def repeated(option: str, values: Iterable[str]) -> Argv:
 
 def role_arguments(choices: Choices) -> Argv:
     """The roles of the columns: of the policy, if there is one, else as options."""
-    if (policy := named_policy(choices)) is not None:
+    policy = named_policy(choices)
+    if policy is not None:
         return ("--policy", policy)
     roles = {"-q": "quasi", "-s": "sensitive", "-i": "identifier"}
     lists = {o: ",".join(map(_quoted, choices.texts("roles", role))) for o, role in roles.items()}

@@ -48,7 +48,7 @@ class CommandResult:
         return json.loads(self.output) if self.output else {}
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Job:
     """A command that runs or waits; `finish` is called with the result of one that writes."""
 
@@ -64,7 +64,9 @@ class Job:
     @property
     def rank(self) -> int:
         """What goes first: what a button asked for, what a page needs, what is only a picture."""
-        return 0 if self.finish else LAST if PICTURE in self.argv else 1
+        if self.finish:
+            return 0
+        return LAST if PICTURE in self.argv else 1
 
 
 class Jobs:
@@ -105,7 +107,7 @@ class Jobs:
 
     @property
     def pending(self) -> list[Job]:
-        """The command that runs, unless it is being stopped, and those that wait."""
+        """The command that runs, unless it is being stopped, and the commands that wait."""
         running = [self.current] if self.current and not self.current.cancelled else []
         return [*running, *self.queue]
 
@@ -116,7 +118,7 @@ class Jobs:
         for argv in commands:
             known = argv in self._results or argv in self._stopped
             if not known and not self.running(argv):
-                self._add(Job(argv, step))
+                self._add(Job(argv=argv, step=step))
 
     def act(self, action: Action, step: str, finish: Callable[[CommandResult], None]) -> None:
         """Run a command that writes a file, once; a second submit while it waits is the same.
@@ -127,14 +129,14 @@ class Jobs:
         if known is not None and known.ended_well and known.code not in action.accepted:
             finish(known)
         elif not self.running(action.argv):
-            self._add(Job(action.argv, step, finish, action.inputs))
+            self._add(Job(argv=action.argv, step=step, finish=finish, inputs=action.inputs))
 
     def _add(self, job: Job) -> None:
         self.queue.append(job)
         running = self.current
         if running is not None and not running.cancelled and job.rank < running.rank == LAST:
             running.cancelled = True  # a picture gives way, and is begun again
-            self.queue.append(Job(running.argv, running.step))
+            self.queue.append(Job(argv=running.argv, step=running.step))
             self._ending = asyncio.create_task(self._stop(running))
         self.queue.sort(key=lambda each: each.rank)
         self._wake.set()
@@ -171,7 +173,8 @@ class Jobs:
 
     async def _stop(self, job: Job) -> None:
         job.cancelled = True
-        if (process := job.process) is None or process.returncode is not None:
+        process = job.process
+        if process is None or process.returncode is not None:
             return
         with suppress(ProcessLookupError):
             process.terminate()
@@ -253,12 +256,15 @@ def _files(token: str) -> tuple[str, str]:
 async def _follow(job: Job, process: Process) -> str:
     """Read what a command says: lines that come and go are its progress, the rest its message."""
     assert process.stderr is not None
-    said, rest = "", b""
+    said = ""
+    rest = b""
     while chunk := await process.stderr.read(1 << 12):
         *lines, rest = LINE.split(rest + chunk)
         for line in (each.decode(errors="replace") for each in lines if each.strip()):
             said += f"{line}\n"
-        if (latest := rest.decode(errors="replace").strip()) and (parts := BAR.fullmatch(latest)):
+        latest = rest.decode(errors="replace").strip()
+        parts = BAR.fullmatch(latest) if latest else None
+        if parts:
             job.stage = parts["stage"]
             job.share = None if parts["bar"] is None else len(parts["bar"]) / WIDTH
     return message_of(said + rest.decode(errors="replace"))

@@ -22,7 +22,7 @@ SHORT = {  # of a kind, the text beside a step
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LevelName:
     """One level of a column: its number, a word for a button, a sentence, how many labels."""
 
@@ -35,17 +35,26 @@ class LevelName:
 
 def level_names(texts: Texts, proposal: Mapping[str, Any]) -> list[LevelName]:
     """Every level of a column from its entry in the JSON of `hierarchies`, the exact one first."""
-    spec, counts = str(proposal["hierarchy"]), list(proposal["labels"])
+    spec = str(proposal["hierarchy"])
+    counts = list(proposal["labels"])
     words = texts("workbench.levels.exact")
-    names = [LevelName(0, words, words, int(proposal["distinct"]))]
+    names = [LevelName(level=0, short=words, words=words, labels=int(proposal["distinct"]))]
     for level, labels in enumerate(counts, 1):
         if labels == 1 and level == len(counts):
             words = texts("workbench.levels.gone")
-            names.append(LevelName(level, words, words, 1, ROOT))
+            names.append(LevelName(level=level, short=words, words=words, labels=1, example=ROOT))
             continue
         how = texts.remark(describe_level(spec, level, len(counts), int(labels)))
         short = _short(texts, spec, level, len(counts))
-        names.append(LevelName(level, short, how, int(labels), made_labels(proposal, level)))
+        names.append(
+            LevelName(
+                level=level,
+                short=short,
+                words=how,
+                labels=int(labels),
+                example=made_labels(proposal, level),
+            )
+        )
     return names
 
 
@@ -72,7 +81,8 @@ def made_labels(proposal: Mapping[str, Any], level: int) -> str:
     >>> made_labels({"hierarchy": "prefix", "fixed": "prefix:4,3,2,1,0/5"}, 2)
     '012**'
     """
-    fixed, given = proposal.get("fixed"), proposal["hierarchy"]
+    fixed = proposal.get("fixed")
+    given = proposal["hierarchy"]
     if not isinstance(fixed, str) or is_made_from_data(given):
         return ""
     kind, _, rest = fixed.partition(":")
@@ -102,7 +112,8 @@ def level_of(proposal: Mapping[str, Any], how: str) -> int | None:
     >>> level_of({"hierarchy": "interval:5,10", "labels": [9, 5, 1]}, "left out")
     3
     """
-    spec, height = proposal["hierarchy"], len(proposal["labels"])
+    spec = proposal["hierarchy"]
+    height = len(proposal["labels"])
     if how == "left out":
         return height or None
     described = (

@@ -14,7 +14,10 @@ from markupsafe import Markup, escape
 from sievert.charts.colours import colour
 from sievert.formatting import significant
 
-LEFT, RIGHT, TOP, BOTTOM = 44, 14, 16, 60
+LEFT = 44
+RIGHT = 14
+TOP = 16
+BOTTOM = 60
 SHAPE = 40  # hundredths of the width are the height
 TARGET = 24  # pixels of a button
 LETTER = 7.3  # pixels
@@ -22,10 +25,12 @@ LINE = 16
 ROOM = 1.06  # beyond the outermost point
 HAIR = 0.02  # of the width: nearer to 0 than can be seen
 MANY = 40  # points from which on they are smaller
-MET, BREACHED, DOUBTFUL = "met", "breached", "doubtful"
+MET = "met"
+BREACHED = "breached"
+DOUBTFUL = "doubtful"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MapPoint:
     """A release on the map, with its state; `take` is what its button sends, if it has one."""
 
@@ -39,7 +44,7 @@ class MapPoint:
     hollow: bool = False  # another one is better in both respects
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MapWords:
     """What a map says: its label, its axes, the names of its lines."""
 
@@ -105,11 +110,14 @@ def draw_map(
 def _scale(points: Sequence[MapPoint], width: int) -> MapScale:
     """Upwards from 0; across as well, unless all points are far from it."""
     places = [p.across for p in points] or [0.0]
-    low, most = min(places), ROOM * max(*places, 0.0) or 1.0
+    low = min(places)
+    most = ROOM * max(*places, 0.0) or 1.0
     step = ticks(most)[1]
     beside = low > most / 2 or low < -HAIR * most
     least = step * math.floor(low / step) if beside else 0.0
-    return MapScale(width, least, most, ROOM * max([0.0, *(p.up for p in points)]) or 1.0)
+    return MapScale(
+        width=width, least=least, most=most, high=ROOM * max([0.0, *(p.up for p in points)]) or 1.0
+    )
 
 
 def _depth(point: MapPoint) -> tuple[bool, bool]:
@@ -132,7 +140,8 @@ def ticks(most: float, number: int = 5) -> list[float]:
 def across_ticks(scale: MapScale) -> list[float]:
     """Round numbers between both ends of a map."""
     step = ticks(scale.most - scale.least)[1]
-    first, last = math.ceil(scale.least / step), math.floor(scale.most / step)
+    first = math.ceil(scale.least / step)
+    last = math.floor(scale.most / step)
     return [round(step * n, 12) for n in range(first, last + 1)]
 
 
@@ -142,8 +151,10 @@ def _text(x: float, y: float, text: str, *more: str) -> str:
 
 
 def _frame(scale: MapScale, words: MapWords) -> Iterator[str]:
-    soft, ink = f'fill="{colour("soft")}"', f'fill="{colour("ink")}" font-weight="700"'
-    bottom, right = scale.height - BOTTOM, scale.width - RIGHT
+    soft = f'fill="{colour("soft")}"'
+    ink = f'fill="{colour("ink")}" font-weight="700"'
+    bottom = scale.height - BOTTOM
+    right = scale.width - RIGHT
     for value in ticks(scale.high):
         y = scale.y(value)
         line = colour("line" if value else "control")
@@ -188,14 +199,16 @@ def _within(scale: MapScale, curve: Sequence[tuple[float, float]]) -> Iterator[t
         if u > scale.high > v:
             cuts.add((u - scale.high) / (u - v))
         for part in sorted(cuts):
-            x, y = a + part * (b - a), u + part * (v - u)
+            x = a + part * (b - a)
+            y = u + part * (v - u)
             if scale.least <= x <= scale.most and y <= scale.high * (1 + 1e-9):
                 yield x, y
 
 
 def _mark(scale: MapScale, point: MapPoint, size: int) -> str:
     """The shape of a state, as everywhere: a square, a circle, a diamond."""
-    x, y = scale.x(point.across), scale.y(point.up)
+    x = scale.x(point.across)
+    y = scale.y(point.up)
     fill = colour("page") if point.hollow else colour(point.state)
     edge = f'fill="{fill}" stroke="{colour(point.state)}" stroke-width="1.5"'
     if point.state == MET:
@@ -221,7 +234,8 @@ def _names(scale: MapScale, points: Sequence[MapPoint], words: MapWords) -> Iter
     halo = f'stroke="{colour("page")}" stroke-width="4" paint-order="stroke"'
     for point, name in named:
         y = above = max(scale.y(point.up) + 4, above + LINE)
-        width, x = len(name) * LETTER, scale.x(point.across)
+        width = len(name) * LETTER
+        x = scale.x(point.across)
         left = x + 15 + width > scale.width - RIGHT
         fill = colour("link" if point.chosen else "ink")
         anchor = 'text-anchor="end"' if left else 'text-anchor="start"'
@@ -230,7 +244,8 @@ def _names(scale: MapScale, points: Sequence[MapPoint], words: MapWords) -> Iter
 
 
 def _button(scale: MapScale, point: MapPoint, form: str) -> str:
-    x, y = scale.x(point.across) - TARGET / 2, scale.y(point.up) - TARGET / 2
+    x = scale.x(point.across) - TARGET / 2
+    y = scale.y(point.up) - TARGET / 2
     return (
         f'<foreignObject x="{x:.4g}" y="{y:.4g}" width="{TARGET}" height="{TARGET}">'
         f'<button class="point" form="{escape(form)}" name="point" value="{escape(point.take)}" '

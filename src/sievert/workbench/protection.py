@@ -37,7 +37,7 @@ REFUSED = "refused\n"
 NOT_OPENED = "refused: only the browser that opened the address of the start may see this page\n"
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Admission:
     """The secrets of one run: the token of the start, the cookie, the path of all pages."""
 
@@ -81,7 +81,7 @@ class Admission:
         return True
 
     def was_redeemed(self, token: str) -> bool:
-        """Whether this was a token: whoever has it is told what has become of it."""
+        """Whether `token` has been redeemed; its owner is told so."""
         return any(hmac.compare_digest(token.encode(), used.encode()) for used in self.used)
 
     def renew(self) -> bool:
@@ -107,8 +107,10 @@ class Gatekeeper:
     def __init__(
         self, app: ASGIApp, admission: Admission, announce: Callable[[str], None], used: str
     ) -> None:
-        self.app, self.admission = app, admission
-        self.announce, self.used = announce, used  # another address; what a used one answers
+        self.app = app
+        self.admission = admission
+        self.announce = announce  # announces another address
+        self.used = used  # answers a request with a used token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -141,7 +143,9 @@ class Gatekeeper:
 
     def _refusal(self, scope: Scope, headers: Mapping[str, list[str]]) -> Response | None:
         """The answer to a request that is not let in; to the token, the cookie."""
-        method, path, ours = scope["method"], scope["path"], self.admission
+        method = scope["method"]
+        path = scope["path"]
+        ours = self.admission
         if headers.get("host") != [ours.host]:
             return _refuse(421)
         if "upgrade" in headers or method not in ("GET", "HEAD", "POST"):

@@ -18,7 +18,9 @@ from sievert.workbench.step_commands import (
 )
 
 NAME = "protect"
-WIDE, NARROW = 500, 330  # pixels of the map
+# Pixels of the map.
+WIDE = 500
+NARROW = 330
 FORM = "take"  # the form of its buttons
 SHARES = {loss for loss, written in WRITTEN.items() if written == "share"}  # from 0 to 1
 
@@ -26,21 +28,24 @@ SHARES = {loss for loss, written in WRITTEN.items() if written == "share"}  # fr
 def recoding_map(view: View) -> dict[str, Any] | None:
     """The map of all recodings, and the same as rows with buttons; None while it is not known."""
     result = view.get(frontier_command(view.choices)) or {}
-    if not (points := result.get("frontier")):
+    points = result.get("frontier")
+    if not points:
         return None
-    part, names = part_of(result, view.texts), _level_words(view)
+    part = part_of(result, view.texts)
+    names = _level_words(view)
     chosen = _chosen(view, points)
     rows = [_row(part, names, point, chosen) for point in points]
     dots = [
         MapPoint(
-            point["lost"],
-            point["disclosed"],
+            across=point["lost"],
+            up=point["disclosed"],
             **{name: row[name] for name in ("state", "said", "take", "chosen")},
         )
         for point, row in zip(points, rows, strict=True)
     ]
     limit = (result.get("frontier_limit") or {}).get("points", ())
-    secret, minimised = result["frontier_secret"], result["minimised"]
+    secret = result["frontier_secret"]
+    minimised = result["minimised"]
     return {
         "rows": sorted(rows, key=lambda row: (row["state"] != MET, row["lost"].number)),
         "maps": _maps(part, dots, [(point["lost"], point["disclosed"]) for point in limit]),
@@ -70,10 +75,13 @@ def _row(
     point: Any,
     chosen: tuple[dict[str, int], int | None],
 ) -> dict[str, Any]:
-    texts, writer, minimised = part.texts, part.writer, part.data["minimised"]
+    texts = part.texts
+    writer = part.writer
+    minimised = part.data["minimised"]
     state = MET if point["meets"] else BREACHED
     write_loss = writer.share if minimised in SHARES else writer.number
-    secret, loss = part.data["frontier_secret"], write_loss(point["loss"])
+    secret = part.data["frontier_secret"]
+    loss = write_loss(point["loss"])
     lost = writer.number(point["lost"]) if secret else loss
     words = {
         "lost": texts("workbench.protect.bits", number=lost) if secret else lost,
@@ -105,19 +113,21 @@ def _meeting(part: ReportPart, points: Any) -> str:
 
 
 def _maps(part: ReportPart, dots: list[MapPoint], curve: Any) -> dict[str, Markup]:
-    texts, secret, minimised = part.texts, part.data["frontier_secret"], part.data["minimised"]
+    texts = part.texts
+    secret = part.data["frontier_secret"]
+    minimised = part.data["minimised"]
     across = texts("workbench.protect.across_loss")
     note = texts(f"protected.minimised_{minimised}")
     if secret:
         across = texts("workbench.protect.across", secret=part.writer.name(secret))
         note = texts("workbench.protect.uncorrected")
     words = MapWords(
-        texts("workbench.protect.map_label", number=len(dots)),
-        across,
-        texts("workbench.protect.up"),
-        texts("workbench.protect.chosen"),
-        texts("workbench.protect.curve"),
-        note,
+        label=texts("workbench.protect.map_label", number=len(dots)),
+        across=across,
+        up=texts("workbench.protect.up"),
+        chosen=texts("workbench.protect.chosen"),
+        curve=texts("workbench.protect.curve"),
+        note=note,
     )
     sizes = {"wide": WIDE, "narrow": NARROW}
     return {k: draw_map(dots, words, size, curve=curve, form=FORM) for k, size in sizes.items()}

@@ -25,10 +25,10 @@ NOT_MET = 1  # the exit code of a command whose policy is not met, or undecided
 def session_commands(
     choices: Choices, steps: Sequence[Step], *, outdated: bool = False
 ) -> list[Argv]:
-    """The commands of all steps in their order, each once, and those that wrote files.
+    """The commands of all steps in their order, each once, and the commands that wrote files.
 
-    A file that was written under other choices would not be the same again: its command is among
-    them only for who wants the `outdated` ones too.
+    A file that was written under other choices would come out differently now: its command is
+    included only if `outdated` is true.
     """
     commands: dict[Argv, None] = {}
     for step in steps:
@@ -77,10 +77,10 @@ def session_script(choices: Choices, steps: Sequence[Step], texts: Texts) -> str
 
 
 def open_session(session: Path, steps: Sequence[Step], *, show_values: bool = False) -> Choices:
-    """The choices of a saved session, which may be somebody else's.
+    """Read the choices of a saved session, which may be somebody else's.
 
-    It leads to commands of the workbench only. Whether values are shown, and in which folder tables
-    may be chosen, is up to whoever opens it.
+    The choices lead to commands of the workbench only. The person who opens the session decides
+    whether values are shown, and in which folder tables may be chosen.
     """
     choices = read_session(session, known_settings(steps))
     check_texts(choices.table, choices.settings)

@@ -101,10 +101,12 @@ def _limits(view: View, part: ReportPart, before: Any) -> list[dict[str, str]]:
     first = [v for v in after if table.get(_key(v), {"met": True})["met"] is not True]
     rows = []
     for limit in (first or after)[:MOST_LIMITS]:
-        row, old = limited_row(part, {}, limit), table.get(_key(limit))
+        row = limited_row(part, {}, limit)
+        old = table.get(_key(limit))
         shown = limited_row(part_of(before, view.texts), {}, old).value if old else ""
         _, name = titles(view.texts, limit["measure"], _entry(before or {}, limit))
-        if secret := limit["where"].partition(".")[2]:
+        secret = limit["where"].partition(".")[2]
+        if secret:
             name = view.texts("options.of_secret", measure=name, secret=part.writer.name(secret))
         rows.append({"name": name, "before": shown, "after": row.value})
     return rows
@@ -119,19 +121,24 @@ def _entry(table: Data, limit: Data) -> Data:
 
 def _own(part: ReportPart) -> list[dict[str, str]]:
     """What the release costs: people hidden, detail lost."""
-    texts, data, writer = part.texts, part.data, part.writer
+    texts = part.texts
+    data = part.data
+    writer = part.writer
     rows = []
     if "suppressed" in data:
-        name, hidden = texts("workbench.protect.hidden"), str(writer.count(data["suppressed"]))
+        name = texts("workbench.protect.hidden")
+        hidden = str(writer.count(data["suppressed"]))
         rows.append({"name": name, "before": str(writer.count(0)), "after": hidden})
-    if loss := data.get("loss", {}).get("generalization_loss"):
-        name, lost = texts("workbench.protect.lost"), str(writer.share(loss["arithmetic"]))
+    loss = data.get("loss", {}).get("generalization_loss")
+    if loss:
+        name = texts("workbench.protect.lost")
+        lost = str(writer.share(loss["arithmetic"]))
         rows.append({"name": name, "before": str(writer.share(0.0)), "after": lost})
     return rows
 
 
 def _nearest(part: ReportPart) -> str:
-    """The limit that is nearest, of those that are met; or how far the worst one is breached."""
+    """The limit that is met most narrowly, or the limit that is breached most."""
     rows = [limited_row(part, {}, limit) for limit in limits_of(part.data)]
     near = [row for row in rows if row.position is not None]
     breached = [row for row in near if row.state == "breached"]

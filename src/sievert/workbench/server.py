@@ -69,7 +69,8 @@ class _Watched:
     """The application, with the time of the last request; a page that only waits is one too."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self.app, self.last = app, time.monotonic()
+        self.app = app
+        self.last = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.last = time.monotonic()
@@ -77,11 +78,13 @@ class _Watched:
 
 
 class _IdleServer(uvicorn.Server):
-    """Ends by itself after so many seconds without a request and without work."""
+    """A server that ends after `idle` seconds without a request and without work."""
 
     def __init__(self, config: uvicorn.Config, watched: _Watched, jobs: Jobs, idle: float) -> None:
         super().__init__(config)
-        self.watched, self.jobs, self.idle = watched, jobs, idle
+        self.watched = watched
+        self.jobs = jobs
+        self.idle = idle
         self.ended_by = 0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -114,9 +117,11 @@ def serve(
     with private_directory() as folder, socket.socket() as listening:
         tempfile.tempdir = str(folder)  # what a library puts down is private and swept too
         listening.bind((ADDRESS, 0))
-        listening.listen()  # so that whoever reads the address is answered
-        admission = Admission(listening.getsockname()[1])
-        bench = Bench(History(choices), steps, texts, folder, language)
+        listening.listen()  # so that a reader of the address gets an answer
+        admission = Admission(port=listening.getsockname()[1])
+        bench = Bench(
+            history=History(choices), steps=steps, texts=texts, folder=folder, language=language
+        )
         watched = _Watched(make_application(bench))
         config = uvicorn.Config(
             Gatekeeper(watched, admission, announce, texts("workbench.used")),

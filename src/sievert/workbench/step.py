@@ -8,7 +8,10 @@ from sievert.report.texts import Texts
 from sievert.workbench.choices import Choices
 
 Argv: TypeAlias = tuple[str, ...]  # of a command, without "sievert" and without --json
-MET, DOUBTFUL, OPEN = "met", "doubtful", "open"  # states on the rail
+# States on the rail.
+MET = "met"
+DOUBTFUL = "doubtful"
+OPEN = "open"
 
 
 class Form:
@@ -48,7 +51,7 @@ class ResultLookup(Protocol):
         """Whether a command runs or waits for its turn."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class View:
     """What a page is made of: the choices, what commands have given, the texts."""
 
@@ -68,12 +71,12 @@ class View:
         return self.results.get(argv)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Action:
     """A command that writes a file: it is run once, and changes the choices when it has ended."""
 
     argv: Argv
-    known_by: Argv = field(default=(), kw_only=True)  # the same without a file: it may tell enough
+    known_by: Argv = ()  # the same without a file: it may tell enough
     then: Callable[[Choices], Choices] = lambda choices: choices
     inputs: Mapping[str, Argv] = field(default_factory=dict)  # private files: results of commands
     accepted: Collection[int] = (0, 1)  # exit codes after which there is a file
@@ -91,7 +94,7 @@ class WrittenFile:
     outdated: bool = False  # made under other choices: it would not be the same file
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Step:
     """One page of the workbench, with its name in the address."""
 

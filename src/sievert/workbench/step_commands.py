@@ -126,6 +126,7 @@ def compare_command(choices: Choices) -> Argv:
 
 def synthetic_command(choices: Choices) -> Argv:
     """Synthetic tables under attack, perhaps beside people whom the generator never saw."""
-    tables, control = choices.texts("synthetic", "tables"), choices.text("synthetic", "control")
+    tables = choices.texts("synthetic", "tables")
+    control = choices.text("synthetic", "control")
     options = (*role_arguments(choices), *repeated("--control", [control]))
     return ("synthetic", choices.table, *tables, *options, *reading_arguments(choices))

@@ -107,11 +107,13 @@ def with_roles(choices: Choices) -> Choices:
 
 def policy_tables(choices: Choices) -> dict[str, Any] | None:
     """The whole policy: its file, with the roles and the limits of the session; None without."""
-    name, limits = choices.text("policy", "file"), choices.mapping("policy", "limits")
+    name = choices.text("policy", "file")
+    limits = choices.mapping("policy", "limits")
     if not name and not limits:
         return None
     tables = dict(source_tables(name))
-    if roles := role_table(choices):
+    roles = role_table(choices)
+    if roles:
         tables = {"roles": roles} | {k: v for k, v in tables.items() if k != "roles"}
     codes = choices.texts("load", "na")
     if codes and (not name or name.startswith(EXAMPLE)):  # a file of the user's says itself which
@@ -157,7 +159,8 @@ def limit_texts(tables: Mapping[str, Any]) -> dict[str, str]:
 
 def named_policy(choices: Choices) -> str | None:
     """What stands behind --policy: the user's file, or one in the private directory."""
-    if (policy := _composed(choices)) is None:
+    policy = _composed(choices)
+    if policy is None:
         return None
     name, text = policy
     if text is None:

@@ -1,4 +1,4 @@
-"""Files of a session: those that results are of, and those written here, with what made them."""
+"""The files of a session: inputs of results, and files written here with their commands."""
 
 import hashlib
 import json
@@ -20,7 +20,10 @@ from sievert.workbench.step_commands import (
 from sievert.workbench.working_policy import policy_text
 
 Stamp: TypeAlias = tuple[int, int] | None  # None where there is no such file
-CURRENT, OTHER_LEVELS, BEFORE = "current", "levels", "before"  # a written file beside the choices
+# How a written file relates to the choices.
+CURRENT = "current"
+OTHER_LEVELS = "levels"
+BEFORE = "before"
 
 
 def file_stamps(choices: Choices) -> dict[str, Stamp]:
@@ -56,8 +59,11 @@ def conditions(choices: Choices, commands: Sequence[Argv]) -> str:
     tokens = [token for argv in plain for token in argv]
     tables = {token.partition("?")[0] for token in tokens}
     stamps = {path: stamp for path, stamp in file_stamps(choices).items() if path in tables}
-    hierarchies = filter(None, (token.partition("=")[2] for token in tokens))
-    stamps |= {path: stamp for path in hierarchies if (stamp := file_stamp(path))}
+    for token in tokens:
+        hierarchy = token.partition("=")[2]
+        stamp = file_stamp(hierarchy) if hierarchy else None
+        if stamp:
+            stamps[hierarchy] = stamp
     return f"{_digest([plain, policy_text(choices)])}-{_digest(stamps)}"
 
 

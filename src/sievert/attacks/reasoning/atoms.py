@@ -58,7 +58,7 @@ def merge_positions(
         row[:] = np.add.reduceat(np.asarray(weight, dtype=np.float64)[by_atom], begins)
     kept = leads[sets.members]
     merged = PositionSets(np.append(0, np.cumsum(kept))[sets.starts], atom_of[sets.members[kept]])
-    return MergedPositions(atom_of, prior, merged, len(begins))
+    return MergedPositions(atom_of=atom_of, prior=prior, sets=merged, atoms=len(begins))
 
 
 def _signatures(sets: PositionSets, size: int) -> NDArray[np.uint64]:
@@ -114,7 +114,8 @@ def boxes(
             f"the groups cover more than {most:,} kinds of combinations of values",
             hint="--likelihood product, or --domain observed",
         )
-    covered, place = grid.place >= 0, grid.place
+    covered = grid.place >= 0
+    place = grid.place
     left = grid.times - np.bincount(place[covered], minlength=len(grid.times))
     cell_sets = PositionSets(np.searchsorted(grid.box, np.arange(len(rows) + 1)), grid.cell)
     lumps = merge_positions(cell_sets, NO_POSITIONS, left[None, :].astype(np.float64))
@@ -141,7 +142,12 @@ def boxes(
     )
     if overrides:
         prior[:, which[len(victims) :]] = np.array(list(overrides.values())).T
-    return Boxes(prior, PositionSets(starts, members), label_of, which[: len(victims)])
+    return Boxes(
+        prior=prior,
+        sets=PositionSets(starts, members),
+        label_of=label_of,
+        atom_of=which[: len(victims)],
+    )
 
 
 class _Grid(NamedTuple):
@@ -157,7 +163,8 @@ def _cut_boxes(
     sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints, combinations: Ints, most: int
 ) -> _Grid | None:
     """Cut where a label of any box begins or ends; None if that makes more than `most` pairs."""
-    parts, local = [], np.zeros_like(rows)
+    parts = []
+    local = np.zeros_like(rows)
     for k, size in enumerate(sizes):
         used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
         parts.append(merge_positions(sets[k].select(used), NO_POSITIONS, np.ones((1, size))))
@@ -165,7 +172,8 @@ def _cut_boxes(
     pairs = sum(map(math.prod, zip(*columns, strict=True)))
     if pairs > most or math.prod(part.atoms for part in parts) >= 2**62:
         return None
-    box, keys = np.arange(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    box = np.arange(len(rows))
+    keys = np.zeros(len(rows), dtype=np.int64)
     times = _counting(np.ones(len(rows)), sizes)
     asked_keys = np.zeros(len(combinations), dtype=np.int64)
     for k, part in enumerate(parts):
@@ -177,7 +185,7 @@ def _cut_boxes(
     cells, first, cell = np.unique(keys, return_index=True, return_inverse=True)
     place = np.searchsorted(cells, asked_keys)
     place[np.append(cells, -1)[place] != asked_keys] = -1
-    return _Grid(box, cell, times[first], place)
+    return _Grid(box=box, cell=cell, times=times[first], place=place)
 
 
 def _counting(numbers: Ints, sizes: Sequence[int]) -> Ints:
@@ -192,7 +200,8 @@ def _cut_meeting_boxes(
 ) -> _Grid | None:
     """The same, where boxes that meet no other are not cut."""
     alone = _alone(sizes, sets, rows)
-    single, rest = np.flatnonzero(alone), np.flatnonzero(~alone)
+    single = np.flatnonzero(alone)
+    rest = np.flatnonzero(~alone)
     grid = _cut_boxes(sizes, sets, rows[rest], combinations, most) if len(single) else None
     if grid is None:
         return None
@@ -204,12 +213,18 @@ def _cut_meeting_boxes(
     box = np.concatenate([rest[grid.box], single])
     order = np.argsort(box, kind="stable")
     cell = np.concatenate([grid.cell, len(grid.times) + np.arange(len(single))])
-    return _Grid(box[order], cell[order], np.concatenate([grid.times, times]), grid.place)
+    return _Grid(
+        box=box[order],
+        cell=cell[order],
+        times=np.concatenate([grid.times, times]),
+        place=grid.place,
+    )
 
 
 def _alone(sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints) -> Ints:
     """Which boxes share no combination with another, as far as that is quickly told."""
-    meeting, local = [], np.zeros_like(rows)
+    meeting = []
+    local = np.zeros_like(rows)
     for k, size in enumerate(sizes):
         used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
         part = merge_positions(sets[k].select(used), NO_POSITIONS, np.ones((1, size)))

@@ -63,7 +63,7 @@ class _CandidateColumn:
         present = np.append(values, -1)[place] == taken.members
         rows = np.repeat(np.arange(len(used)), taken.sizes)[present]
         holding = PositionSets.by_owner(place[present], rows, len(values))
-        return cls(label, value, holding, len(used))
+        return cls(label=label, value=value, holding=holding, labels=len(used))
 
 
 def _require_few(pairs: int, most: int) -> None:
@@ -102,7 +102,8 @@ def _intersect(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs
     narrow = sorted(range(len(columns)), key=lambda k: (reach[k], k))
     order = np.lexsort([columns[k].value for k in reversed(narrow)])
     step = max(16, min(2048, CELLS // max(column.labels for column in columns)))
-    pairs, number = [(NO_POSITIONS, NO_POSITIONS)], 0
+    pairs = [(NO_POSITIONS, NO_POSITIONS)]
+    number = 0
     for low in range(0, len(order), step):
         some = order[low : low + step]
         for who, which in _chunk(columns, narrow, some, most, number):

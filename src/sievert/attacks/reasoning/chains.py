@@ -1,7 +1,9 @@
-"""Several chains at once, until they agree or a limit is reached; and how sure their means are.
+"""Run several chains until they agree or a limit is reached, and diagnose their means.
 
 A series has shape (chains, draws) or (chains, draws, quantities). Every chain is cut in halves, so
-that a chain that still moves disagrees with itself. Gelman et al., Bayesian Data Analysis, 2013;
+that a chain that has not converged disagrees with itself.
+
+Gelman et al., Bayesian Data Analysis, 2013;
 Geyer, Practical Markov chain Monte Carlo, 1992; Vehtari et al., Rank-normalization, 2021.
 """
 
@@ -21,8 +23,10 @@ from sievert.errors import ExhaustedError, require
 
 MOST_BATCHES = 16  # of one chain; an even number
 MOST_NUMBERS = 2 * 10**8  # in all batches together
-RHAT, ESS = 1.01, 400.0  # what the reported numbers must pass
-APART, PATIENCE = 1.1, 3  # chains that are still so far apart sit in different modes
+RHAT = 1.01  # the largest R-hat at which a reported number counts as converged
+ESS = 400.0  # the smallest effective sample size at which it does
+APART = 1.1  # an R-hat from which on chains are in different modes
+PATIENCE = 3  # times the least sweeps, after which chains that are still apart are given up
 SWITCH = 2e-4  # seconds
 GROWTH = 1.5  # of the sweeps kept, from one look at them to the next
 CELLS = 1 << 18  # numbers of a series looked at together
@@ -30,7 +34,7 @@ LEAST = 4  # draws of a chain: two in each half
 SAME = 1e-12  # differences below this share of a quantity are rounding
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Block:
     """Beliefs from a few sweeps of one chain, each an array of victims by secrets.
 
@@ -56,7 +60,7 @@ class MarkovChain(Protocol):
         """The next few sweeps."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SamplingPlan:
     """How long to sample: chains, sweeps that are forgotten, kept at least, kept at most."""
 
@@ -68,19 +72,22 @@ class SamplingPlan:
 
     @classmethod
     def with_limit(cls, chains: int, most: int, block: int = 5) -> "SamplingPlan":
-        """With so many sweeps at most, burnt ones included."""
+        """Plan at most `most` sweeps, including the ones that are forgotten."""
         burn = min(500, most // 5)
         kept = max(20, most - burn)
         block = max(1, min(block, kept // 200))
-        return cls(chains, burn, min(2000, kept), kept, block)
+        return cls(chains=chains, burn=burn, least=min(2000, kept), most=kept, block=block)
 
 
 class Progress:
-    """How far the sampling is, for whoever shows it; and when it must be done."""
+    """How far the sampling has come, and the time by which it must end."""
 
     def __init__(self, seconds: float | None = None) -> None:
-        self.done, self.total, self.stopped = 0, 1, threading.Event()
-        self.seconds, self.started = seconds, time.monotonic()
+        self.done = 0
+        self.total = 1
+        self.stopped = threading.Event()
+        self.seconds = seconds
+        self.started = time.monotonic()
 
     def check(self) -> bool:
         """Whether to go on; an error where the time is up."""
@@ -97,7 +104,7 @@ class Progress:
         return min(100.0, 100.0 * self.done / self.total)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _ChainRecord:
     """The blocks of one chain, summed in batches of equal length, and series of some quantities."""
 
@@ -125,16 +132,19 @@ class _ChainRecord:
         self.drawn += [block.drawn] if keep_draw else []
 
     def batches(self) -> tuple[list[Floats], list[int]]:
-        sums, sizes = list(self.sums), [self.length] * (len(self.sums) - 1) + [self.filled]
+        sums = list(self.sums)
+        sizes = [self.length] * (len(self.sums) - 1) + [self.filled]
         if len(sums) > 1 and sizes[-1] < self.length:  # too short to stand alone
-            last, size = sums.pop(), sizes.pop()
-            sums[-1], sizes[-1] = sums[-1] + last, sizes[-1] + size
+            last = sums.pop()
+            size = sizes.pop()
+            sums[-1] = sums[-1] + last
+            sizes[-1] = sizes[-1] + size
         return sums, sizes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChainSamples:
-    """What chains have found: means of the three beliefs by batch, and how they agree."""
+    """The means of the three beliefs by batch, and how well the chains agree."""
 
     batches: Floats  # chains and batches, beliefs, victims, secrets
     weights: Floats  # blocks of each batch
@@ -161,7 +171,7 @@ class ChainSamples:
         return len(self.series)
 
     def so_far(self, quantity: int) -> list[dict[str, Any]]:
-        """After so many sweeps, the mean of a quantity until then, by chain; 50 places at most."""
+        """Running means of a quantity by chain, each with its number of sweeps; at most 50."""
         block = self.sweeps // self.series.shape[1]
         places = zip(*running_means(self.series[:, :, quantity]), strict=True)
         return [{"sweeps": block * n, "by_chain": means.tolist()} for n, means in places]
@@ -183,7 +193,8 @@ def run(
     `draws` is about how many draws of the population are kept; `shape` counts victims and secrets.
     """
     records = [_ChainRecord(most=_most_batches(plan, *shape)) for _ in range(plan.chains)]
-    progress.total, progress.done = plan.chains * (plan.burn + plan.most), 0
+    progress.total = plan.chains * (plan.burn + plan.most)
+    progress.done = 0
     every = max(1, plan.chains * plan.least // plan.block // max(1, draws))
 
     def burn(number: int) -> MarkovChain:
@@ -226,7 +237,7 @@ def run(
 
 
 def _most_batches(plan: SamplingPlan, victims: int, secrets: int) -> int:
-    """How many batches of a chain there is room for, an even number."""
+    """The number of batches of a chain for which there is room, an even number."""
     require(
         12 * plan.chains * victims * secrets <= MOST_NUMBERS,
         f"{victims:,} kinds of victims and {secrets:,} secrets are too many to be sampled",
@@ -245,25 +256,25 @@ def _samples(records: Sequence[_ChainRecord], plan: SamplingPlan, reported: int)
     rhat = float(agreed.rhat[:reported].max(initial=1.0))
     ess = float(agreed.ess[:reported].min(initial=float(series.shape[0] * series.shape[1])))
     return ChainSamples(
-        np.array([s / n for each in by_chain for s, n in zip(*each, strict=True)]),
-        np.array(weights, dtype=np.float64),
-        np.repeat(np.arange(len(records)), [len(sizes) for _, sizes in by_chain]),
-        series,
-        tuple(d for each in records for d in each.drawn),
-        tuple(
+        batches=np.array([s / n for each in by_chain for s, n in zip(*each, strict=True)]),
+        weights=np.array(weights, dtype=np.float64),
+        chain=np.repeat(np.arange(len(records)), [len(sizes) for _, sizes in by_chain]),
+        series=series,
+        drawn=tuple(d for each in records for d in each.drawn),
+        populations=tuple(
             np.sum(each, axis=0) / (series.shape[0] * series.shape[1])
             for each in zip(*(record.populations for record in records), strict=True)
         ),
-        series.shape[1] * plan.block,
-        plan.burn,
-        rhat,
-        ess,
-        bool(rhat < RHAT and ess > ESS),
-        agreed,
+        sweeps=series.shape[1] * plan.block,
+        burnt=plan.burn,
+        rhat=rhat,
+        ess=ess,
+        converged=bool(rhat < RHAT and ess > ESS),
+        agreed=agreed,
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChainDiagnostics:
     """How well the mean of each quantity is known.
 
@@ -295,7 +306,8 @@ def diagnose(series: Any) -> ChainDiagnostics:
     step = max(1, CELLS // (chains * draws))
     parts = [_diagnostics(wide[:, :, at : at + step]) for at in range(0, quantities, step)]
     results = np.concatenate([np.empty((5, 0)), *parts], axis=1)
-    return ChainDiagnostics(*(results if numbers.ndim == 3 else results[:, 0]))
+    mean, sd, rhat, ess, mcse = results if numbers.ndim == 3 else results[:, 0]
+    return ChainDiagnostics(mean=mean, sd=sd, rhat=rhat, ess=ess, mcse=mcse)
 
 
 def _diagnostics(series: NDArray[Any]) -> Floats:

@@ -1,8 +1,8 @@
 """The values that people may have in a column, as far as an outsider can tell.
 
 A released text is a plain value, or a pattern: `*`, a set `{M,J}`, an interval `[20, 30)`, a mask
-`455**`. What the patterns and the plain values of a release name makes the column's domain, if
-nobody gives it and there is no hierarchy.
+`455**`. If the domain of a column is not given and there is no hierarchy, it consists of the values
+that the plain values and the patterns of the release name.
 """
 
 import csv
@@ -105,15 +105,17 @@ def pattern(text: str) -> Pattern | None:
 
 
 def _members(text: str) -> list[str]:
-    """What stands between commas, in quotes where it holds some; nothing if it cannot be read."""
+    """Split at commas that are not in quotes; return nothing if the text cannot be read."""
     members: dict[str, None] = {}
-    place, end = 0, ","
+    place = 0
+    end = ","
     while end:
         piece = _MEMBER.match(text, place)
         if piece is None or (piece[1] is None and not _bare(piece[2].strip())):
             return []
         members[piece[2].strip() if piece[1] is None else piece[1].replace('""', '"')] = None
-        place, end = piece.end(), piece[3]
+        place = piece.end()
+        end = piece[3]
     return list(members)
 
 
@@ -123,9 +125,14 @@ def _bare(member: str) -> bool:
 
 
 def _interval(text: str) -> Interval | None:
-    if len(text) > LONGEST or (ends := interval_ends(text)) is None:
+    if len(text) > LONGEST:
         return None
-    first, last = number(ends[0]), number(ends[1])  # infinity and a star are no numbers: no end
+    ends = interval_ends(text)
+    if ends is None:
+        return None
+    # Infinity and a star are no numbers: such an interval has no end there.
+    first = number(ends[0])
+    last = number(ends[1])
     wrong = first is not None and last is not None and first > last
     return None if wrong else Interval(first, last, *ends[2:])
 
@@ -152,7 +159,7 @@ class Domain:
         return {value: place for place, value in enumerate(self.values)}
 
     def positions(self, texts: Iterable[Text]) -> Ints:
-        """The position of each text, -1 for those that are no value of the domain."""
+        """The position of each text in the domain; -1 for a text that is not in it."""
         return np.fromiter((self.places.get(text, -1) for text in texts), dtype=np.int64)
 
 
@@ -175,7 +182,8 @@ def read_domain(spec: str | os.PathLike[str] | Sequence[Text]) -> tuple[Text, ..
 
 
 def _range(spec: str) -> list[str] | None:
-    if match := _RANGE.fullmatch(spec):
+    match = _RANGE.fullmatch(spec)
+    if match:
         short = max(map(len, match.groups())) <= LONGEST
         few = short and int(match[2]) - int(match[1]) < MOST_VALUES
         require(few, TOO_MANY, hint="a coarser domain")
@@ -257,9 +265,11 @@ def public_domain(
     source: Source = "release"
     enough = True
     if given is not None:
-        source, values = "given", dict.fromkeys(read_domain(given))
+        source = "given"
+        values = dict.fromkeys(read_domain(given))
     elif hierarchy is not None:
-        source, values = "hierarchy", dict.fromkeys(hierarchy.labels)
+        source = "hierarchy"
+        values = dict.fromkeys(hierarchy.labels)
         known = set(itertools.chain.from_iterable(hierarchy.labels.values())).union(values)
         plain = (t for t in texts if t is not None and t not in known)
         values |= dict.fromkeys(_sort_values(t for t in _plain(plain, seen) if t not in known))
@@ -276,8 +286,15 @@ def public_domain(
             hint=f"--domain {column or 'COL'}=FILE or {column or 'COL'}=LOW..HIGH",
             error=InputError,
         )
-        return Domain(_sort_values([*values, *fresh]), "original", False, len(fresh))
-    return Domain((*values, *_sort_values(fresh)), source, not fresh, len(fresh))
+        return Domain(
+            values=_sort_values([*values, *fresh]),
+            source="original",
+            public=False,
+            added=len(fresh),
+        )
+    return Domain(
+        values=(*values, *_sort_values(fresh)), source=source, public=not fresh, added=len(fresh)
+    )
 
 
 def _sort_values(values: Iterable[Text]) -> tuple[Text, ...]:

@@ -20,8 +20,12 @@ from sievert.hierarchies import Hierarchy
 Weights = float | Mapping[Any, Any]
 BetaMixture = tuple[tuple[float, tuple[tuple[float, float], ...]], ...]  # weights and products
 NOBODY: Any = object()  # a secret that nothing is named after
-LEAST, MOST = 1e-200, 1e12  # weights of a prior
-CLOSED, EXACT, GIBBS = "closed form", "exact", "gibbs"
+# Weights of a prior.
+LEAST = 1e-200
+MOST = 1e12
+CLOSED = "closed form"
+EXACT = "exact"
+GIBBS = "gibbs"
 METHODS = ("auto", CLOSED, EXACT, GIBBS)
 LIKELIHOODS = ("product", "saturated")
 DOMAINS = ("cross", "observed")
@@ -189,7 +193,7 @@ def _weight(name: str, given: Any) -> float:
     return weight
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReasoningSettings:
     """How to reason.
 

@@ -30,7 +30,7 @@ APART = 2.0  # standard errors between secrets that are told apart
 Model = HorizontalModel | VerticalModel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PosteriorBeliefs:
     """Beliefs of attacker and learners, victims by secrets, and how sure they are.
 
@@ -71,29 +71,34 @@ def believe(
     many = int(np.clip(many, 100, DRAWS))
     if model.method == GIBBS:
         return _sample(model, truth, settings, progress, many)
-    block, rng = model.exact(), np.random.default_rng([settings.seed, 0])
-    attacker, none = normalise(block.expected), np.zeros(model.shape)
+    block = model.exact()
+    rng = np.random.default_rng([settings.seed, 0])
+    attacker = normalise(block.expected)
+    none = np.zeros(model.shape)
     drawn = tuple(model.draws(rng, many)) if draws else ()
-    printed, error = model.published_learner() if draws else none, 0.0
+    printed = model.published_learner() if draws else none
+    error = 0.0
     if printed is None:
         each = (model.printed_under([d[i] for d in drawn], rng) for i in range(many))
         printed, error = _mean_and_error(each)
     return PosteriorBeliefs(
-        attacker,
-        normalise(block.learned),
-        printed,
-        (none, none),
-        error,
-        block.expected,
-        block.populations,
-        drawn,
-        model.method,
+        attacker=attacker,
+        learner=normalise(block.learned),
+        printed=printed,
+        errors=(none, none),
+        printed_error=error,
+        expected=block.expected,
+        populations=block.populations,
+        drawn=drawn,
+        method=model.method,
     )
 
 
 def _mean_and_error(samples: Iterable[Floats]) -> tuple[Floats, float]:
     """The running mean of arrays, and the largest standard error of any number in it."""
-    mean, squares, many = np.zeros(1), np.zeros(1), 0
+    mean = np.zeros(1)
+    squares = np.zeros(1)
+    many = 0
     for many, numbers in enumerate(samples, 1):
         step = numbers - mean
         mean = mean + step / many
@@ -121,16 +126,16 @@ def _sample(
     attacker, learner, printed = normalise(means)
     errors = [_error(samples, kind) for kind in range(len(means))]
     return PosteriorBeliefs(
-        attacker,
-        learner,
-        printed,
-        (errors[0], errors[1]),
-        float(errors[2].max(initial=0.0)),
-        means[0],
-        samples.populations,
-        tuple(np.array(each) for each in zip(*samples.drawn, strict=True)),
-        GIBBS,
-        samples,
+        attacker=attacker,
+        learner=learner,
+        printed=printed,
+        errors=(errors[0], errors[1]),
+        printed_error=float(errors[2].max(initial=0.0)),
+        expected=means[0],
+        populations=samples.populations,
+        drawn=tuple(np.array(each) for each in zip(*samples.drawn, strict=True)),
+        method=GIBBS,
+        sampled=samples,
     )
 
 
@@ -156,7 +161,8 @@ def _quantities(
         places = chosen // secrets, chosen % secrets
 
     def numbers_of(block: Block) -> Floats:
-        attacker, learner = normalise(block.expected), normalise(block.learned)
+        attacker = normalise(block.expected)
+        learner = normalise(block.learned)
         reported = [_accuracies(truth, block.expected, each) for each in (attacker, learner)]
         return np.concatenate([*reported, attacker[places]])
 
@@ -318,17 +324,20 @@ def bits(p: Any, q: Any) -> MeasureResult:
     if ((second == 0) & (first > 0)).any():
         return undefined(UNBOUNDED)
     kept = second > 0
-    first, second = first[kept], second[kept]
+    first = first[kept]
+    second = second[kept]
     # q·((1 + u)·ln(1 + u) - u) with u = p/q - 1: every term is positive, small ones keep digits.
     near = first < 1e12 * second
     terms = second * divergence(np.where(near, first - second, 0.0) / second)
-    far, base = first[~near], second[~near]
+    far = first[~near]
+    base = second[~near]
     terms[~near] = far * (np.log(far) - np.log(base)) - far + base
     return MeasureResult(total(terms) / LN2)
 
 
 def _two(p: Any, q: Any) -> tuple[Floats, Floats]:
-    first, second = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    first = np.asarray(p, dtype=np.float64)
+    second = np.asarray(q, dtype=np.float64)
     require(
         first.ndim == 1 and first.shape == second.shape, "two distributions have the same values"
     )

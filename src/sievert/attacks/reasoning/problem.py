@@ -49,7 +49,8 @@ class Victims:
         A remark says how many of them have a secret that the release does not have.
         """
         places, victim = distinct_rows(positions(original, domains))
-        place, many = {text: s for s, text in enumerate(secrets)}, len(secrets)
+        place = {text: s for s, text in enumerate(secrets)}
+        many = len(secrets)
         numbers = np.array([place.get(text, many) for text in original.values[-1]])
         secret = numbers[original.codes[-1]]
         truth = np.zeros((len(places), many + 1), dtype=np.int64)
@@ -64,7 +65,9 @@ class Victims:
         if strange:
             records = plural(strange, "record")
             remark(f"{records} of the original with a secret that the release does not have")
-        return cls(places, truth, (victim, secret) if ordered else None, True)
+        return cls(
+            places=places, truth=truth, rows=(victim, secret) if ordered else None, complete=True
+        )
 
 
 def positions(cube: Cube, domains: Sequence[Domain]) -> Ints:
@@ -73,7 +76,7 @@ def positions(cube: Cube, domains: Sequence[Domain]) -> Ints:
     return np.stack([domain.positions(texts)[codes] for domain, texts, codes in columns], axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """The release's columns and secrets, the victims, and how to reason."""
 
@@ -128,7 +131,8 @@ class Problem:
         by_class = PositionSets.by_owner(pairs.classes, pairs.victims, len(holds))
         require_fit(int(holds[by_class.sizes == 0].sum()))
         known: dict[bytes, int] = {}
-        label_of, kept = np.zeros(len(holds), dtype=np.int64), list[Ints]()
+        label_of = np.zeros(len(holds), dtype=np.int64)
+        kept = list[Ints]()
         for g in range(len(holds)):
             own = by_class[g]
             label_of[g] = known.setdefault(own.tobytes(), len(kept))
@@ -153,8 +157,10 @@ class Problem:
 
     def _of_tuples(self) -> tuple[Floats, dict[tuple[int, ...], Floats]]:
         """Weights of combinations by secret: of all, and of single ones."""
-        beta, texts = self.settings.beta, self.texts
-        base, single = np.ones(len(texts)), dict[tuple[int, ...], Floats]()
+        beta = self.settings.beta
+        texts = self.texts
+        base = np.ones(len(texts))
+        single = dict[tuple[int, ...], Floats]()
         each: list[Any] = (
             [beta.get(text, 1.0) for text in texts]
             if isinstance(beta, Mapping) and set(beta) <= set(texts)
@@ -215,12 +221,15 @@ class Problem:
 
     def reason(self, model: Model, progress: Progress, details: Mapping[str, Any]) -> Reasoning:
         """Solve the model and say what was found."""
-        settings, victims, texts = self.settings, self.victims, self.texts
+        settings = self.settings
+        victims = self.victims
+        texts = self.texts
         posterior = believe(model, victims.truth, settings, progress)
         means, distance = describe_secrets(model.alpha, self.counts, texts, victims.truth)
         keys: dict[str, Any] = {}
         distances: dict[str, Any] = {"secret": distance, "key": {}}
-        people, records = self.people(victims.places), int(self.counts.sum())
+        people = self.people(victims.places)
+        records = int(self.counts.sum())
         by_column = len(posterior.populations) == len(self.columns)
         names = self.columns if by_column else ("key",)
         for f, (name, atoms) in enumerate(zip(names, model.atoms.T, strict=True)):
@@ -234,20 +243,20 @@ class Problem:
             )
         weights = [float(prior.sum(axis=1).mean()) for prior in model.priors]
         return Reasoning(
-            self.secret,
-            self.columns,
-            people,
-            texts,
-            posterior,
-            self.counts,
-            victims.truth,
-            victims.rows,
-            {
+            secret=self.secret,
+            columns=self.columns,
+            people=people,
+            secrets=texts,
+            posterior=posterior,
+            secret_counts=self.counts,
+            truth=victims.truth,
+            rows=victims.rows,
+            population={
                 "secret": means,
                 "key": keys,
                 "distances": distances if victims.truth is not None else {},
             },
-            {
+            details={
                 **details,
                 "likelihood": settings.likelihood,
                 "released": records,
@@ -280,7 +289,7 @@ def _factor(prior: Floats, sets: PositionSets, label_of: Ints, holds: Ints) -> F
     """A factor with the records of each of its labels, from those of the classes."""
     counts = np.zeros((len(sets), holds.shape[1]), dtype=np.int64)
     np.add.at(counts, label_of, holds)
-    return Factor(prior, sets.starts, sets.members, counts)
+    return Factor(prior=prior, starts=sets.starts, members=sets.members, counts=counts)
 
 
 def _by_atom(truth: Ints | None, atoms: Ints, shape: tuple[int, ...]) -> Ints | None:

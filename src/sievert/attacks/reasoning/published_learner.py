@@ -128,22 +128,22 @@ class _Part:
 def _lift(a: float, pairs: BetaParameters) -> _Part:
     small = [b for b, _ in pairs if b < 1]
     return _Part(
-        a + 1 if a < 1 else a,
-        [(b + 1 if b < 1 else b, c) for b, c in pairs],
-        tuple([a, *small] if a < 1 else small),
-        tuple(b + c for b, c in pairs if b < 1),
+        a=a + 1 if a < 1 else a,
+        pairs=[(b + 1 if b < 1 else b, c) for b, c in pairs],
+        small=tuple([a, *small] if a < 1 else small),
+        beside=tuple(b + c for b, c in pairs if b < 1),
     )
 
 
 def _points(low: float, high: float) -> int:
-    """How many points a grid has: 2^k or 3·2^k, which transforms like."""
+    """The number of points of a grid: 2^k or 3·2^k, which transforms like."""
     least = max(64, math.ceil((high - low) / STEP))
     power = 1 << (least - 1).bit_length()
     return power * 3 // 4 if power * 3 // 4 >= least else power
 
 
 def _angles(points: int) -> Floats:
-    """Where the transform of a function on so many points is known."""
+    """The frequencies of the transform of a function that is known at `points` points."""
     return np.asarray(2.0 * np.pi / (points * STEP) * np.arange(points // 2 + 1))
 
 
@@ -183,7 +183,7 @@ def _transforms(parts: Sequence[_Part], t: Floats) -> Complex:
 
 
 def _others(later: Floats) -> Floats:
-    """For every row the product of all others."""
+    """For every row, the product of all other rows."""
     one = np.ones((1, later.shape[1]))
     before = np.cumprod(np.concatenate([one, later[:-1]]), axis=0)
     return np.asarray(before * np.cumprod(np.concatenate([one, later[:0:-1]]), axis=0)[::-1])

@@ -52,7 +52,8 @@ class Beliefs(Mapping[tuple[Text, ...], Mapping[str, Mapping[Text, float]]]):
         tables: Mapping[str, Floats],
     ) -> None:
         self._place = {person: i for i, person in enumerate(people)}
-        self._secrets, self._tables = tuple(secrets), tables
+        self._secrets = tuple(secrets)
+        self._tables = tables
 
     def __getitem__(self, key: Any) -> Mapping[str, Mapping[Text, float]]:
         known = key if isinstance(key, tuple) else (key,)
@@ -72,7 +73,7 @@ class Beliefs(Mapping[tuple[Text, ...], Mapping[str, Mapping[Text, float]]]):
         return f"<beliefs about {plural(len(self), 'kind')} of victims>"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Reasoning:
     """The attacker and the honest learner of one secret."""
 
@@ -131,7 +132,8 @@ class Reasoning:
     @cached_property
     def ratio(self) -> Floats:
         """Relative risk of each victim and secret that is at risk under the attacker."""
-        attacker, learner = self.posterior.attacker, self.posterior.learner
+        attacker = self.posterior.attacker
+        learner = self.posterior.learner
         there = self.likeliest_secrets[0] & (learner > 0)
         return np.asarray(np.divide(attacker, learner, np.zeros_like(attacker), where=there))
 
@@ -162,7 +164,8 @@ class Reasoning:
                 name: ("DOUBLE", [x if converged and not np.isnan(x) else None for x in numbers])
                 for name, numbers in ((n, each.tolist()) for n, each in self.released.items())
             }
-        if (status := self.status()) is None:
+        status = self.status()
+        if status is None:
             return None
         attacker, learner, state = status
         errors = list(map(self._of_own, self.posterior.errors))
@@ -196,7 +199,8 @@ class Reasoning:
             why = NEEDS_ORIGINAL if self.truth is None else MISPLACED
             reason = why if self.posterior.converged else NOT_CONVERGED
             return dict.fromkeys(HEADLINES, (None, reason)) | {"baseline": (base, None)}
-        (attacker, learner), n = self.correct, self.records
+        attacker, learner = self.correct
+        n = self.records
         there = (self.truth[:, : len(self.secrets)] > 0) & ~self._torn[0][:, None]
         worst = self.ratio[there].max(initial=0.0)
         return {
@@ -243,7 +247,8 @@ class Reasoning:
 
         More sweeps might decide an undecided person either way: for the attacker, for the learner.
         """
-        sampled, truth = self.posterior.sampled, self.truth
+        sampled = self.posterior.sampled
+        truth = self.truth
         if sampled is None or truth is None or not self.believable:
             return {}
         n = self.records
@@ -269,7 +274,8 @@ class Reasoning:
     @cached_property
     def by_chain(self) -> list[float]:
         """The attacker's accuracy, or what is hoped for, by each chain; empty if not sampled."""
-        sampled, truth = self.posterior.sampled, self.truth
+        sampled = self.posterior.sampled
+        truth = self.truth
         expected = [] if sampled is None else [sampled.mean(c)[0] for c in range(sampled.chains)]
         if truth is None:
             return [float(e.max(axis=1).sum() / e.sum()) for e in expected]
@@ -301,7 +307,8 @@ class Reasoning:
         these = "this column" if columns == 1 else f"these {plural(columns, 'column')}"
         if not self.posterior.converged:
             spread = ""
-            if chains := [percent(end(self.by_chain)) for end in (min, max) if self.by_chain]:
+            chains = [percent(end(self.by_chain)) for end in (min, max) if self.by_chain]
+            if chains:
                 right = "hopes to be right" if self.truth is None else "is right"
                 spread = f" By chain, the attacker {right} for {' to '.join(chains)}."
             return (
@@ -324,7 +331,8 @@ class Reasoning:
                 f"{percent(base)}. Whether the attacker is right cannot be told without the "
                 "original."
             )
-        attacker, learner = self.headlines["attacker_accuracy"], self.headlines["learner_accuracy"]
+        attacker = self.headlines["attacker_accuracy"]
+        learner = self.headlines["learner_accuracy"]
         text = (
             f"An attacker who knows {these} names the {self.secret} of "
             f"{percent(attacker)} of the people in the release"
@@ -383,7 +391,7 @@ class Reasoning:
                 }
                 for person in self.people[:1000]
             ]
-        return Attack(self.numbers, self.reading(), details=details)
+        return Attack(numbers=self.numbers, reading=self.reading(), details=details)
 
 
 def _interval(interval: list[float] | None) -> str:

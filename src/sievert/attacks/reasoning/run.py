@@ -83,7 +83,7 @@ def horizontal(
 ) -> Reasoning:
     """Reason about a release whose values were made coarser; the last column is the secret.
 
-    `listed` is the release record by record, where each of its records is to be told of.
+    `listed` is the release record by record, if a belief is wanted for each record.
     """
     columns = released.columns[:-1]
     texts, at = occurring(released, len(columns))
@@ -97,19 +97,27 @@ def horizontal(
     if original is None:
         rng = np.random.default_rng([settings.seed, 3])
         places, complete = imagine_victims(sets, classes, class_counts.sum(axis=1), rng)
-        victims = Victims(places, None, None, complete)
+        victims = Victims(places=places, truth=None, rows=None, complete=complete)
     else:
         victims = Victims.from_original(original, domains, texts, ordered, remark)
     pairs = candidate_pairs(classes, sets, victims.places, MOST_PAIRS)
-    name, counts = released.columns[-1], class_counts.sum(axis=0)
-    problem = Problem(name, columns, tuple(texts), counts, domains, victims, settings)
-    factors, atoms, label_of = (
-        problem.by_column(sets, classes, class_counts)
-        if settings.likelihood == "product" or len(columns) == 1
-        else problem.as_observed(pairs, class_counts)
-        if settings.observed
-        else problem.as_boxes(sets, classes, class_counts)
+    name = released.columns[-1]
+    counts = class_counts.sum(axis=0)
+    problem = Problem(
+        secret=name,
+        columns=columns,
+        texts=tuple(texts),
+        counts=counts,
+        domains=domains,
+        victims=victims,
+        settings=settings,
     )
+    if settings.likelihood == "product" or len(columns) == 1:
+        factors, atoms, label_of = problem.by_column(sets, classes, class_counts)
+    elif settings.observed:
+        factors, atoms, label_of = problem.as_observed(pairs, class_counts)
+    else:
+        factors, atoms, label_of = problem.as_boxes(sets, classes, class_counts)
     alpha = secret_weights(settings.alpha, name, texts)
     model = HorizontalModel.build(
         factors, class_counts, label_of, atoms, pairs, alpha, settings.method
@@ -140,7 +148,8 @@ def _labels(
 ) -> value_sets.Labels:
     """What the released texts of a column stand for; a missing value is read if it occurs."""
     used, _ = occurring(released, place)
-    texts, column = released.values[place], released.columns[place]
+    texts = released.values[place]
+    column = released.columns[place]
     return value_sets.Labels.read(
         texts if None in used else [*used[:1], *texts[1:]],
         domain,
@@ -158,7 +167,7 @@ def _label_numbers(labels: Sequence[value_sets.Labels], cube: Cube) -> Ints:
 
 
 def _with_sensitivity(reasoning: Reasoning, problem: Problem, model: HorizontalModel) -> Reasoning:
-    """Of a saturated model that is solved exactly: the headlines under other weights of values."""
+    """Add the headlines under other prior weights, if a saturated model is solved exactly."""
     settings = problem.settings
     exact = model.method in (CLOSED, EXACT) and problem.victims.truth is not None
     if (
@@ -189,7 +198,7 @@ def vertical(
 ) -> Reasoning:
     """Reason about a release in two tables: people's keys and their group; groups and secrets.
 
-    `listed` is the people's table record by record, where each of its records is to be told of.
+    `listed` is the people's table record by record, if a belief is wanted for each record.
     """
     columns = people.columns[:-1]
     texts, at = occurring(secret_lists, 1)
@@ -207,22 +216,35 @@ def vertical(
     require_fit(int(people.counts[(places < 0).any(axis=1)].sum()))
     kinds, kind = distinct_rows(places)
     victims = (
-        Victims(kinds, None, None, True)
+        Victims(places=kinds, truth=None, rows=None, complete=True)
         if original is None
         else Victims.from_original(original, domains, texts, ordered, remark)
     )
     counts = np.bincount(row_secrets, minlength=len(texts))
     name = secret_lists.columns[1]
-    problem = Problem(name, columns, tuple(texts), counts, domains, victims, settings)
+    problem = Problem(
+        secret=name,
+        columns=columns,
+        texts=tuple(texts),
+        counts=counts,
+        domains=domains,
+        victims=victims,
+        settings=settings,
+    )
     every, which = distinct_rows(np.concatenate([victims.places, kinds]))
-    own, present = which[: len(victims.places)], which[len(victims.places) :]
+    own = which[: len(victims.places)]
+    present = which[len(victims.places) :]
     owner = np.full(len(every), -1, dtype=np.int64)
     owner[own] = np.arange(len(own))
     by_column = settings.likelihood == "product" or len(columns) == 1
     weights, atoms = (problem.weights_by_column if by_column else problem.weights_of_all)(every)
-    row_keys, starts = present[kind[rows]], np.append(0, np.cumsum(sizes))
-    buckets = Buckets(tuple(weights), atoms[row_keys], row_secrets, starts)
-    alpha, owners = secret_weights(settings.alpha, name, texts), owner[row_keys]
+    row_keys = present[kind[rows]]
+    starts = np.append(0, np.cumsum(sizes))
+    buckets = Buckets(
+        priors=tuple(weights), atoms=atoms[row_keys], secrets=row_secrets, starts=starts
+    )
+    alpha = secret_weights(settings.alpha, name, texts)
+    owners = owner[row_keys]
     model = VerticalModel.build(buckets, owners, atoms[own], alpha, settings.method)
     details = {
         "kind": "vertical",
@@ -241,7 +263,7 @@ def vertical(
 def _fitting_beliefs(
     reasoning: Reasoning, pairs: CandidatePairs, classes: Ints, secrets: Ints
 ) -> dict[str, Floats]:
-    """Of each released record: how much those whose values fit it believe in its secret."""
+    """For each released record, the belief in its secret of the victims whose values fit it."""
     order = np.argsort(pairs.classes, kind="stable")
     starts = np.flatnonzero(np.diff(pairs.classes[order], prepend=-1))
 
@@ -251,7 +273,8 @@ def _fitting_beliefs(
         table[pairs.classes[order][starts]] = extreme.reduceat(fitting, starts, axis=0)
         return np.asarray(table[classes, secrets])
 
-    posterior, names = reasoning.posterior, ("attacker", "learner")
+    posterior = reasoning.posterior
+    names = ("attacker", "learner")
     return {
         f"{who}_{end}": extremes(getattr(posterior, who), extreme)
         for who in names
@@ -263,7 +286,7 @@ def _fitting_beliefs(
 
 
 def _largest_beliefs(reasoning: Reasoning, victims: Ints) -> dict[str, Floats]:
-    """Of each person of a release by groups: the largest belief, and the learner's in the same."""
+    """For each person of a release by groups, the attacker's largest belief, and the learner's."""
     posterior = reasoning.posterior
     best = posterior.attacker.argmax(axis=1)
     every = np.arange(len(best))
@@ -281,7 +304,8 @@ def _domain(
     plain: bool = False,
 ) -> Domain:
     """The public domain of a column; in a `plain` one released values stand for themselves."""
-    column, used = released.columns[place], occurring(released, place)[0]
+    column = released.columns[place]
+    used = occurring(released, place)[0]
     seen = None if original is None else occurring(original, place)[0]
     given = settings.domain.get(column) if isinstance(settings.domain, Mapping) else None
     hierarchy = settings.hierarchies.get(column)
@@ -290,8 +314,12 @@ def _domain(
         values = dict.fromkeys(known or (hierarchy.labels if hierarchy is not None else ()))
         values |= dict.fromkeys(used)
         fresh = [v for v in seen or () if v not in values]
-        source: Source = "given" if known else "hierarchy" if hierarchy is not None else "release"
-        return Domain((*values, *fresh), source, not fresh, len(fresh))
+        source: Source = "release"
+        if known:
+            source = "given"
+        elif hierarchy is not None:
+            source = "hierarchy"
+        return Domain(values=(*values, *fresh), source=source, public=not fresh, added=len(fresh))
     return public_domain(
         used,
         given=given,

@@ -1,6 +1,7 @@
-"""What released values may stand for: sets of values, sets of their combinations, who is in which.
+"""The sets of values, and of their combinations, for which released values may stand.
 
-Many sets are kept in one array after the other, with the places where each begins (`PositionSets`).
+The sets are kept one after the other in one array, with the place where each begins
+(`PositionSets`).
 """
 
 import hashlib
@@ -88,7 +89,8 @@ class _Reader:
         wildcard: bool,
         wanted: Iterable[Text],
     ) -> None:
-        self.domain, self.wildcard = domain, wildcard
+        self.domain = domain
+        self.wildcard = wildcard
         self.shapes: dict[tuple[int, ...], dict[str, list[int]]] = {}
         self.values_below: dict[str, set[int]] = {t: set() for t in _texts(wanted)}
         self.everything = np.array(
@@ -140,7 +142,8 @@ class _Reader:
 
     def _numbers_in(self, meant: Interval) -> Ints:
         numbers, order = self._numbers
-        first, last = 0, len(numbers)
+        first = 0
+        last = len(numbers)
         if meant.low is not None:
             first = (bisect_left if meant.low_in else bisect_right)(numbers, meant.low)
         if meant.high is not None:
@@ -169,7 +172,8 @@ class _Reader:
         ends = ROOT not in start
         if not (ends and len(mask) == len(start) + 1 and not start.isdigit()):
             stars = tuple(i for i, c in enumerate(mask) if c == ROOT)
-            if matching := self._under_stars(len(mask), stars).get(mask):
+            matching = self._under_stars(len(mask), stars).get(mask)
+            if matching:
                 return np.array(matching, dtype=np.int64)
         if not ends:
             return NO_POSITIONS
@@ -192,7 +196,7 @@ class _Reader:
 
 
 def _texts(texts: Iterable[Text]) -> set[str]:
-    """The texts, and the members of those that are sets."""
+    """The texts, and the members of each text that is a set."""
     every = {text for text in texts if text is not None}
     return every.union(*(p.texts for p in map(pattern, every) if isinstance(p, Members)))
 

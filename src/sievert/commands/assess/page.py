@@ -223,7 +223,7 @@ def _sizes(part: ReportPart) -> Iterator[Picture]:
     rows = [
         (_span(part, s), [count(s[unit]) for unit in units]) for s in spans or () if s["records"]
     ]
-    given = [Bar(name, counts[0].number) for name, counts in rows]
+    given = [Bar(row=name, number=counts[0].number) for name, counts in rows]
     if any(bar.number for bar in given):
         heads = part.texts.each("units", units, ".")
         body = ((name, *counts) for name, counts in rows)
@@ -305,7 +305,9 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
     rows = [(label, *(str(part.writer.share(v[m]["value"])) for m in series)) for label, v in known]
     if rows:
         given = [
-            Bar(label, _number(v, m), name) for label, v in known for m, name in series.items()
+            Bar(row=label, number=_number(v, m), series=name)
+            for label, v in known
+            for m, name in series.items()
         ]
         title, below, axis, caption = (
             part.say(f"guesses{k}") for k in ("", "_below", "_axis", "_caption")

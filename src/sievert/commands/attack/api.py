@@ -157,12 +157,27 @@ def attack(
         )
         release, sensitive_table = release
     require(records is None or reasoning, "--records tells what somebody believes who reasons")
-    thinking = ReasoningSettings(likelihood, alpha, beta, domain, method, chains, sweeps, seed)
+    thinking = ReasoningSettings(
+        likelihood=likelihood,
+        alpha=alpha,
+        beta=beta,
+        domain=domain,
+        method=method,
+        chains=chains,
+        sweeps=sweeps,
+        seed=seed,
+    )
     thinking.check()
     grouped = group is not None or sensitive_table is not None
     trees = MeasureSettings(hierarchies or {}).with_policy(requested.policy).hierarchies
     settings = AttackSettings(
-        *(trees, parts, value or {}, key, paired, missing, show_values),
+        hierarchies=trees,
+        partitions=parts,
+        named=value or {},
+        key=key,
+        paired=paired,
+        missing=missing,
+        show_values=show_values,
         as_spelt=requested.calls_distinct(key),
     )
     notes, reasoner = list[str](), None
@@ -202,11 +217,11 @@ def attack(
     if reasoner is not None and (reasoned := {**reasoned, **reasoner.withheld}):
         attacks["reasoning"] = reasoned
     return Attacks(
-        attacked.description,
-        replace(attacked.roles, sensitive=attacked.hidden or attacked.roles.sensitive),
-        attacks,
-        beliefs,
-        pairing,
+        table=attacked.description,
+        roles=replace(attacked.roles, sensitive=attacked.hidden or attacked.roles.sensitive),
+        attacks=attacks,
+        reasoning=beliefs,
+        pairing=pairing,
         warnings=tuple(run.notes),
         unassessed=attacked.unassessed,
         **run.clock.stop(),

@@ -63,15 +63,18 @@ def _title(part: ReportPart, box: str, data: Data) -> str:
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     """How many rows of a register have one candidate; without any, how many people are unique."""
     boxes = part.data["attacks"].get("identity") or {}
-    if box := boxes.get("grey_box"):
+    box = boxes.get("grey_box")
+    if box:
         single = number(box, "single") or 0
         if single or "black_box" not in boxes:
             key = "matched_some" if single else "matched_none"
             rows = part.writer.count(number(box, "rows") or 0)
             yield part.say(key), people(part, "attacked.first_grey", single, rows=rows)
             return
-    if box := boxes.get("black_box"):
-        many, rows = alone(box), part.writer.count(part.rows)
+    box = boxes.get("black_box")
+    if box:
+        many = alone(box)
+        rows = part.writer.count(part.rows)
         head = can_be_found(part, many / part.rows) if many else part.say("black_nobody")
         yield head, people(part, "attacked.black", many, rows=rows, columns=columns(part))
 
@@ -85,7 +88,8 @@ def alone(data: Data) -> int:
 
 
 def _black(part: ReportPart, data: Data) -> Iterator[Block]:
-    writer, size = part.writer, number(data, "candidates") or 0
+    writer = part.writer
+    size = number(data, "candidates") or 0
     if size > 1:
         counts = {"size": writer.count(size), "people": writer.count(number(data, "people"))}
         yield Paragraph(part.say("black_groups", **counts))
@@ -96,7 +100,8 @@ def _black(part: ReportPart, data: Data) -> Iterator[Block]:
 
 def _rate(part: ReportPart, data: Data, key: str) -> Iterator[Block]:
     """What the columns remove, in a sentence; none where it is not defined."""
-    if (rate := rate_text(part, data)).number is not None:
+    rate = rate_text(part, data)
+    if rate.number is not None:
         end = "one" if len(data.get("columns") or ()) == 1 else "many"
         yield Paragraph(part.texts(f"{key}_{end}", rate=rate))
 
@@ -105,7 +110,8 @@ def _rate(part: ReportPart, data: Data, key: str) -> Iterator[Block]:
 
 
 def _white(part: ReportPart, data: Data) -> Iterator[Block]:
-    writer, of = part.writer, data.get("paired")  # in both tables
+    writer = part.writer
+    of = data.get("paired")  # records in both tables
     yield from _rate(part, data, "attacked.white_rate")
     yield Paragraph(part.say("white_paired", paired=writer.count(of)))
     yield from pairing_paragraphs(part, [part.data.get("pairing") or {}])
@@ -117,11 +123,13 @@ def _white(part: ReportPart, data: Data) -> Iterator[Block]:
 
 
 def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
-    writer, more = part.writer, data.get("linkage") or {}
+    writer = part.writer
+    more = data.get("linkage") or {}
     right, chance = (writer.share(number(data, n)) for n in ("correct_linkage", "baseline"))
     missed = writer.share(number(data, "spruill_confidentiality"))
     yield Paragraph(part.say("linkage_missed", share=missed))
-    words, interval = str(right), None
+    words = str(right)
+    interval = None
     if more.get("interval"):
         low, high = interval = tuple(more["interval"])
         ends = {"low": writer.share(low), "high": writer.share(high)}
@@ -134,8 +142,8 @@ def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
         "attacked.linkage", ("chart", "how", "below", "right", "by_chance")
     )
     bars = [
-        Bar(by_link, right.number, interval=interval, text=words, shown=str(right)),
-        Bar(by_chance, chance.number, text=str(chance)),
+        Bar(row=by_link, number=right.number, interval=interval, text=words, shown=str(right)),
+        Bar(row=by_chance, number=chance.number, text=str(chance)),
     ]
     grid = make_grid(title, (how, below), ((by_link, words), (by_chance, chance)))
     drawn = right.number is not None
@@ -149,7 +157,8 @@ def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
     yield Paragraph(
         part.say("grey_shared", columns=columns(part, data.get("columns_shared") or ()))
     )
-    fewest, many = number(data, "candidates"), part.writer.count(number(data, "people"))
+    fewest = number(data, "candidates")
+    many = part.writer.count(number(data, "people"))
     key = "grey_no_match" if fewest is None else "grey_fewest"
     yield Paragraph(part.say(key, size=part.writer.count(fewest), people=many))
     rest = data.get("without_suppressed")
@@ -162,7 +171,8 @@ def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
 
 def _rows(part: ReportPart, sides: Sequence[Data]) -> Grid:
     """The rows of a register by what became of them."""
-    count, guesses = part.writer.count, part.writer.number
+    count = part.writer.count
+    guesses = part.writer.number
     rows: list[tuple[object, ...]] = [
         (part.say(f"grey_{name}"), *(kind(number(s, name)) for s in sides))
         for name, kind in {**dict.fromkeys(COUNTED, count), "right_guesses": guesses}.items()

@@ -10,8 +10,10 @@ from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, NumberWriter, ReportPart
 
 NAMED_COLUMNS = 4  # more are counted
-MOST_COLUMNS, MOST_VALUES = 30, 30
-DRAWN_COLUMNS, LISTED_COLUMNS = 2, 6  # whose values are drawn, and listed
+MOST_COLUMNS = 30
+MOST_VALUES = 30
+DRAWN_COLUMNS = 2  # whose values are drawn
+LISTED_COLUMNS = 6  # whose values are listed
 
 
 def number(data: Data, name: str) -> float | None:
@@ -67,7 +69,8 @@ def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -
     rates = [(part.writer.name(c), rate_text(part, columns[c])) for c in order]
     if len(order) > MOST_COLUMNS:
         rates = sorted(rates, key=lambda r: (-(r[1].number or 0.0), r[0]))[:MOST_COLUMNS]
-    if many := len(order) > 1:
+    many = len(order) > 1
+    if many:
         rates.append((part.say("combined"), rate_text(part, data)))
     if not rates:
         return
@@ -76,7 +79,7 @@ def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -
     grid = make_grid(title, part.texts.each("attacked.columns", ("head", "rate")), rows)
     if drawn and any(text.number is not None for _, text in rows):
         bars = [
-            Bar(name, text.number, text=str(text), last=many and name == names[-1])
+            Bar(row=name, number=text.number, text=str(text), last=many and name == names[-1])
             for name, text in rows
         ]
         below, axis = part.texts.each("attacked.columns", ("below", "axis"))
@@ -103,7 +106,8 @@ def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
 def _values(
     part: ReportPart, values: Data, secret: str, column: str, drawn: bool
 ) -> Iterator[Block]:
-    writer, groups = part.writer, values["listed"][:MOST_VALUES]
+    writer = part.writer
+    groups = values["listed"][:MOST_VALUES]
     rates = [writer.share(g["discrimination_rate_of_value"]) for g in groups]
     if all(rate.number is None for rate in rates):
         return
@@ -115,8 +119,12 @@ def _values(
         zip(rows, (writer.count(g["records"]) for g in groups), rates, strict=True),
         folded=True,
     )
-    bars = [Bar(row, rate.number, text=str(rate)) for row, rate in zip(rows, rates, strict=True)]
-    title, key = part.say("values_chart", **names), "attacked.values"
+    bars = [
+        Bar(row=row, number=rate.number, text=str(rate))
+        for row, rate in zip(rows, rates, strict=True)
+    ]
+    title = part.say("values_chart", **names)
+    key = "attacked.values"
     yield share_chart(part, key, title, bars, grid, "attacked.columns_axis") if drawn else grid
     yield from values_left(part, values, groups)
 
@@ -136,7 +144,8 @@ def value_names(part: ReportPart, groups: Sequence[Data], column: str) -> list[s
 def _value_name(part: ReportPart, group: Data, column: str, rank: int) -> str:
     if "values" not in group:
         return part.say("value_rank", rank=rank)
-    if (value := group["values"].get(column)) is None:
+    value = group["values"].get(column)
+    if value is None:
         return part.say("value_missing")
     return short_name(value, LONGEST) if value.strip() else part.say("value_blank")
 

@@ -38,7 +38,8 @@ def _shared_columns(
         hint="the same names of columns in both tables",
     )
     questions.check_usable(shared)
-    if absent := len(release.roles.quasi) - len(shared):
+    absent = len(release.roles.quasi) - len(shared)
+    if absent:
         run.notes.append(f"the {what} lacks {plural(absent, 'quasi-identifier')}")
     return shared
 
@@ -54,12 +55,16 @@ def attack_with_original(
     Returns the attacks, the release, which has the keys of the original from then on, and how both
     were paired.
     """
-    key, people, reasoner = run.settings.key, release.people, run.reasoner
+    key = run.settings.key
+    people = release.people
+    reasoner = run.reasoner
     with run.read(data, **run.other_source) as (table, questions):
         shared = _shared_columns(run, release, questions, "original", table.name)
         run.clock("comparing with the original", questions)
-        if reasoner is not None and (secrets := release.hidden or tuple(reasoner.cells)):
-            reasoner.original(questions, shared, secrets, table.name)
+        if reasoner is not None:
+            secrets = release.hidden or tuple(reasoner.cells)
+            if secrets:
+                reasoner.original(questions, shared, secrets, table.name)
         if people is None:  # groups are in an order of their own
             return {}, release, None
         file = OriginalFile(data, table)
@@ -98,7 +103,8 @@ def attack_with_original(
     if release.keyed:
         mine, theirs = _places(run, release, released, original)
     else:
-        mine, theirs = np.arange(len(places)), places if rows is None else rows[places]
+        mine = np.arange(len(places))
+        theirs = places if rows is None else rows[places]
     attacks = {
         "white_box": replace(
             white_box(
@@ -142,12 +148,14 @@ def _places(
 
 def _pair_columns(run: AttackRun, people: Cube, original: Cube) -> list[PairedColumn]:
     """The columns of both tables, record by record."""
-    key, trees = run.settings.key, dict[str, Hierarchy]()
+    key = run.settings.key
+    trees = dict[str, Hierarchy]()
     columns = [c for c in people.columns if c in original.columns and c != key]
     for column in columns:
         texts = original.value_counts(original.columns.index(column))
         with suppress(InputError):  # of values that have no place nothing is known
-            if tree := to_hierarchy(run.settings.hierarchies.get(column), texts):
+            tree = to_hierarchy(run.settings.hierarchies.get(column), texts)
+            if tree:
                 trees[column] = tree
     return record_pairs.pair_in_order(original, people, columns, trees)
 
@@ -226,11 +234,11 @@ def _linkage(
     if low <= linkage.baseline:
         reading += " That is not shown to be better than chance."
     return Attack(
-        {
+        numbers={
             n: value(n, getattr(linkage, n))
             for n in ("correct_linkage", "spruill_confidentiality", "baseline")
         },
-        reading,
+        reading=reading,
         details={"linkage": linkage.to_dict()},
     )
 
@@ -257,10 +265,12 @@ def _same_scale(first: Cube, second: Cube, column: str) -> list[Any]:
 
 def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) -> Attack:
     """Grey box: the candidates of each row of a register."""
-    key, truth = run.settings.key, None
+    key = run.settings.key
+    truth = None
     with run.read(data, **run.other_source) as (table, questions):
         shared = _shared_columns(run, release, questions, "register", table.name)
-        if dropped := treat_missing(run.settings.missing, questions, shared):
+        dropped = treat_missing(run.settings.missing, questions, shared)
+        if dropped:
             run.notes.append(
                 f"{plural(dropped, 'row')} of the register dropped: they lack a column"
             )
@@ -300,7 +310,8 @@ def _true_pairs(
 
 def _matching(run: AttackRun, column: str, register: Cube, release: Cube) -> Matching:
     """Which released values of a column fit which values of the register."""
-    place, given = register.columns.index(column), run.settings.hierarchies.get(column)
+    place = register.columns.index(column)
+    given = run.settings.hierarchies.get(column)
     require(
         not is_made_from_data(given),
         f"the hierarchy of {column!r} is made from the data, and the register has others",

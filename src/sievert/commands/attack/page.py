@@ -307,7 +307,9 @@ def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Bloc
     head = part.texts.each("attacked.values", ("head", "records"))
     head += part.texts.each(key, ("prior", "posterior", "ratio"))
     grid = make_grid(title, head, rows, folded=True)
-    bars = [Bar(name, s.number, text=str(s)) for name, s in zip(names, shares, strict=True)]
+    bars = [
+        Bar(row=name, number=s.number, text=str(s)) for name, s in zip(names, shares, strict=True)
+    ]
     differ = len({s.number for s in shares}) > 1  # as many equal bars would show nothing
     yield share_chart(part, key, title, bars, grid, f"{key}_axis") if differ else grid
     yield from values_left(part, values, groups)

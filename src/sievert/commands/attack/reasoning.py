@@ -49,8 +49,10 @@ class Reasoner:
         self.settings = replace(
             settings, threads=thread_count(threads), wildcard=missing == "wildcard"
         )
-        self.group, self.hierarchies = group, hierarchies
-        self.remark, self.required = remark, required
+        self.group = group
+        self.hierarchies = hierarchies
+        self.remark = remark
+        self.required = required
         self.deadline = None if timeout is None else time.monotonic() + timeout
         self.cells: dict[str, Cube] = {}  # of each secret: quasi-identifiers and the secret
         self.people: Cube | None = None  # of a release in two tables
@@ -109,7 +111,8 @@ class Reasoner:
             if self.changed > MOST_MISPLACED:
                 self.withheld[secret] = withheld(self.changed)
                 continue
-            if unreadable := self._unreadable_columns(secret):
+            unreadable = self._unreadable_columns(secret)
+            if unreadable:
                 self.withheld[secret] = unreadable_labels(unreadable)
                 continue
             try:
@@ -130,7 +133,8 @@ class Reasoner:
         Such labels would pass for further values, and nobody of the original would fit them: the
         attacker would seem to know nothing.
         """
-        release, known = self.cells.get(secret), self.known
+        release = self.cells.get(secret)
+        known = self.known
         if release is None or known is None or self.settings.observed:
             return []
         given = self.settings.domain if isinstance(self.settings.domain, Mapping) else {}
@@ -138,7 +142,8 @@ class Reasoner:
         for place, column in enumerate(release.columns[:-1]):
             if column not in known.columns or column in given:
                 continue
-            labels, records = release.values[place], release.totals(place)
+            labels = release.values[place]
+            records = release.totals(place)
             members = label_members(
                 labels, known.values[known.columns.index(column)], self._hierarchy(column)
             )
@@ -152,7 +157,8 @@ class Reasoner:
 
     def _one(self, secret: str, clock: Clock) -> Reasoning:
         release = self.people if self.people is not None else self.cells[secret]
-        columns, known = release.columns[:-1], self.known
+        columns = release.columns[:-1]
+        known = self.known
         if known is not None:
             columns = tuple(c for c in columns if c in known.columns)
         cell = (*columns, secret)
@@ -209,7 +215,11 @@ def unreadable_labels(columns: Sequence[str]) -> Attack:
 
 
 def _no_numbers(why: str, reading: str, details: Mapping[str, Any]) -> Attack:
-    return Attack({name: value(name, None, why) for name in HEADLINES}, reading, details=details)
+    return Attack(
+        numbers={name: value(name, None, why) for name in HEADLINES},
+        reading=reading,
+        details=details,
+    )
 
 
 def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:

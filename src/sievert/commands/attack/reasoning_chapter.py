@@ -68,7 +68,8 @@ def _worse_than_guessing(data: Data) -> bool:
 
     Whoever may guess does no worse, so the number would only reassure.
     """
-    guess, ends = number(data, "baseline"), _ends(data, "attacker_accuracy")
+    guess = number(data, "baseline")
+    ends = _ends(data, "attacker_accuracy")
     if guess is None or ends is None:
         return False
     spread = math.sqrt(guess * (1 - guess) / max(1, data.get("released") or 1))
@@ -77,7 +78,8 @@ def _worse_than_guessing(data: Data) -> bool:
 
 def _ends(data: Data, name: str) -> tuple[float, float] | None:
     """How low and how high a number may be; both are the number where nobody is undecided."""
-    if (middle := number(data, name)) is None:
+    middle = number(data, name)
+    if middle is None:
         return None
     low, high = (data.get("intervals") or {}).get(name) or (middle, middle)
     return min(low, middle), max(high, middle)
@@ -85,7 +87,8 @@ def _ends(data: Data, name: str) -> tuple[float, float] | None:
 
 def _share(part: ReportPart, data: Data, name: str) -> NumberText:
     """A share, with what the undecided people leave open in brackets."""
-    share, ends = part.writer.share(number(data, name)), _ends(data, name)
+    share = part.writer.share(number(data, name))
+    ends = _ends(data, name)
     if share.number is None or ends is None or ends[0] == ends[1]:
         return share
     low, high = map(part.writer.share, ends)
@@ -100,12 +103,13 @@ def headline(part: ReportPart, data: Data) -> NumberText | None:
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
-    """The secret of which most people are named; if no number can be shown, that."""
+    """The secret for which most people are named, or the reason why no number can be shown."""
     each = [(headline(part, data), s, data) for _, s, data in secrets(part, "reasoning")]
     if not each:
         return
     head, secret, data = max(each, key=lambda e: -1.0 if e[0] is None else e[0].number or 0.0)
-    which, name = state(data), part.writer.name(secret)
+    which = state(data)
+    name = part.writer.name(secret)
     key = "reasoned.first" if which == "named" else f"reasoned.first_{which}"
     places = _places(part, data, which)
     guessing = places["baseline"].number if "baseline" in places else None
@@ -128,13 +132,16 @@ PLACES = {
 
 
 def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
-    if unreadable := data.get("unreadable_labels"):
+    unreadable = data.get("unreadable_labels")
+    if unreadable:
         return {"columns": NumberText(part.writer.names(unreadable), None)}
     return {who: _share(part, data, name) for who, name in PLACES.get(which, {}).items()}
 
 
 def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block | Chapter]:
-    texts, which, name = part.texts, state(data), part.writer.name(secret)
+    texts = part.texts
+    which = state(data)
+    name = part.writer.name(secret)
     if headline(part, data) is None:
         text = texts(f"reasoned.{which}", secret=name, **_places(part, data, which))
         yield Paragraph(text, "warning")
@@ -160,13 +167,14 @@ def _beliefs(
     part: ReportPart, i: int, secret: str, data: Data, places: dict[str, NumberText]
 ) -> Block:
     """Attacker, learner and guessing side by side."""
-    texts, name = part.texts, part.writer.name(secret)
+    texts = part.texts
+    name = part.writer.name(secret)
     ends = {who: _ends(data, f"{who}_accuracy") for who in places}
     intervals = {who: each for who, each in ends.items() if each is not None and each[0] < each[1]}
     bars = [
         Bar(
-            texts(f"reasoned.{who}"),
-            text.number,
+            row=texts(f"reasoned.{who}"),
+            number=text.number,
             interval=intervals.get(who),
             text=str(text),
             shown=str(part.writer.share(text.number)),
@@ -182,7 +190,12 @@ def _beliefs(
     grid = make_grid(title, texts.each("reasoned", ("who", "named"), "."), rows)
     if i > DRAWN or all(bar.number is None for bar in bars):
         return grid
-    key = "_expects" if "expects" in places else "" if intervals else "_exact"
+    if "expects" in places:
+        key = "_expects"
+    elif intervals:
+        key = ""
+    else:
+        key = "_exact"
     spec = shares(title, (texts("reasoned.below", secret=name),), bars, axis=texts("reasoned.axis"))
     return Picture(spec, texts(f"reasoned.caption{key}"), grid, screen=True)
 
@@ -192,11 +205,13 @@ def _beliefs(
 
 def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """People at risk, relative risk, and the records that are worst off."""
-    texts, writer = part.texts, part.writer
+    texts = part.texts
+    writer = part.writer
     many = number(data, "at_risk") or 0
     yield Paragraph(people(part, "reasoned.at_risk", many, secret=writer.name(secret)))
     for name in ("undecided", "learner_undecided"):
-        if torn := number(data, name):
+        torn = number(data, name)
+        if torn:
             yield Paragraph(texts(f"reasoned.{name}", people=writer.count(torn)))
     rows = (
         (
@@ -211,7 +226,8 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     )
     head = texts.each("reasoned", ("number", "value", "side"), ".")
     yield make_grid(texts("reasoned.numbers"), head, rows, (1,))
-    if worst := data.get("worst"):
+    worst = data.get("worst")
+    if worst:
         rows_ = (
             (
                 count(w["row"]),
@@ -233,7 +249,8 @@ def _times(writer: NumberWriter, ratio: float | None) -> NumberText:
 
 def _how(part: ReportPart, data: Data) -> Iterator[Block]:
     """How beliefs were found, and what they started from."""
-    texts, sampling = part.texts, data.get("sampling")
+    texts = part.texts
+    sampling = data.get("sampling")
     places = {"model": texts(f"reasoned.model_{data['likelihood']}")}
     if sampling is None:
         way = "exact" if data["method"] == "exact" else "closed"
@@ -241,7 +258,8 @@ def _how(part: ReportPart, data: Data) -> Iterator[Block]:
         way = "sampled" if data["converged"] else "apart"
         places |= {k: count(sampling[k]) for k in ("chains", "sweeps")}
     yield Paragraph(texts(f"reasoned.found_{way}", **places))
-    prior, own = max(data["prior_records_a_secret"].values(), default=0.0), data["records_a_secret"]
+    prior = max(data["prior_records_a_secret"].values(), default=0.0)
+    own = data["records_a_secret"]
     counts = {"prior": digits(f"{prior:,.0f}"), "records": digits(f"{own:,.4g}")}
     yield Paragraph(texts("reasoned.prior", **counts))
     notes = {
@@ -254,7 +272,9 @@ def _how(part: ReportPart, data: Data) -> Iterator[Block]:
 
 def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterator[Block]:
     """How well the chains agree, and how they came to it."""
-    texts, writer, sampling = part.texts, part.writer, data.get("sampling")
+    texts = part.texts
+    writer = part.writer
+    sampling = data.get("sampling")
     if sampling is None:
         return
     by_chain = sampling["attacker_by_chain"]
@@ -277,7 +297,9 @@ def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterat
 
 def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iterator[Block]:
     """Running means of the number on which chains agree least."""
-    texts, writer, places = part.texts, part.writer, sampling["so_far"]
+    texts = part.texts
+    writer = part.writer
+    places = sampling["so_far"]
     quantity = texts(f"reasoned.quantity_{sampling['least_agreed']}")
     yield Paragraph(texts("reasoned.running_least", quantity=quantity))
     chains = range(1, len(places[0]["by_chain"]) + 1)
@@ -301,7 +323,8 @@ def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
     """The same release with other weights of the prior."""
     risks = ("global_relative_risk", "global_relative_risk_literal")
     names = ("attacker_accuracy", "learner_accuracy", *risks)
-    if lines := data.get("sensitivity"):
+    lines = data.get("sensitivity")
+    if lines:
         rows = (
             (part.writer.number(x["beta"]), *(part.writer.share(x[n]) for n in names))
             for x in lines

@@ -31,7 +31,7 @@ SUPPRESSED = "left out of every attack but reasoning and a register"
 FOR_THE_RELEASE = ("engine", "master", "types")  # how to read; the rest goes for all tables
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AttackSettings:
     """What attackers have besides the tables."""
 
@@ -56,12 +56,16 @@ class AttackRun:
         reasoner: Reasoner | None,
         notes: list[str],
     ) -> None:
-        self.settings, self.read, self.clock = settings, read, read.clock
-        self.source, self.reasoner, self.notes = source, reasoner, notes
+        self.settings = settings
+        self.read = read
+        self.clock = read.clock
+        self.source = source
+        self.reasoner = reasoner
+        self.notes = notes
         self.other_source = {k: v for k, v in source.items() if k not in FOR_THE_RELEASE}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AttackedRelease:
     """What is known of the release once it was read."""
 
@@ -124,7 +128,8 @@ def read_release(
 
     Its records are `ordered` where an original goes with it, and `listed` where each is reported.
     """
-    settings, reasoner = run.settings, run.reasoner
+    settings = run.settings
+    reasoner = run.reasoner
     group = None if reasoner is None else reasoner.group
     with run.read(data, verify=verify, **run.source) as (table, questions):
         columns = questions.columns
@@ -142,7 +147,8 @@ def read_release(
         people = _released_people(
             run, questions, roles, table.name, dropped, ordered=ordered and group is None
         )
-        keyed, further = settings.key is not None and settings.key in columns, None
+        keyed = settings.key is not None and settings.key in columns
+        further = None
         if ordered and people is not None and not keyed:
             apart = [*roles.identifier, *([] if settings.key is None else [settings.key])]
             further = record_pairs.read_further(
@@ -163,7 +169,8 @@ def read_release(
             reasoner.read_people(questions, roles.quasi)
             if not hidden:
                 reasoner.read_secrets(questions, roles.sensitive)
-                hidden, roles = roles.sensitive, replace(roles, sensitive=())
+                hidden = roles.sensitive
+                roles = replace(roles, sensitive=())
             run.notes.append(
                 "in a release by groups, attacks on classes are left out; who finds somebody's row "
                 "knows the group and its secrets"
@@ -175,14 +182,14 @@ def read_release(
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
         return AttackedRelease(
-            roles,
-            hidden,
-            description,
-            columns_without_role(questions, roles, settings.key, group),
-            attacks,
-            classes,
-            data,
-            people,
+            roles=roles,
+            hidden=hidden,
+            description=description,
+            unassessed=columns_without_role(questions, roles, settings.key, group),
+            attacks=attacks,
+            classes=classes,
+            file=data,
+            people=people,
             further=further,
             keyed=keyed,
             everybody=every.get(None),
@@ -219,12 +226,14 @@ def _attack_alone(
 
     There are no attacks where missing values match anything and make no classes.
     """
-    settings, quasi = run.settings, roles.quasi
+    settings = run.settings
+    quasi = roles.quasi
     secrets = [s for s in roles.sensitive if s not in quasi]
     cubes: dict[tuple[str, ...], Cube] = {}
 
     def count(columns: Sequence[str]) -> Cube:
-        if (key := tuple(columns)) not in cubes:
+        key = tuple(columns)
+        if key not in cubes:
             cubes[key] = questions.cube(columns)
         return cubes[key]
 
@@ -262,7 +271,8 @@ def _released_people(
     if key is not None and key in questions.columns:
         questions.engine.check_usable(key)
         people = microdata.by_key(questions, roles.quasi, key, name)
-        if lacking := questions.records - people.records:
+        lacking = questions.records - people.records
+        if lacking:
             run.notes.append(f"{plural(lacking, 'record')} of the release without a key")
         return people
     if ordered:

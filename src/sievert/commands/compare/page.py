@@ -146,7 +146,7 @@ def _key(view: ComparisonView) -> Chapter:
         spec = bars(
             view.say("key_chart"),
             [view.say("key_below", whole=view.key)],
-            [Bar(label, text.number) for label, text in known],
+            [Bar(row=label, number=text.number) for label, text in known],
             axis=axis,
         )
         grid = make_grid(caption, (view.say("head_release"), axis), known)
@@ -186,7 +186,13 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
         return
     names = {r.number: _marked(view, r) for r in view.releases}
     dots = [
-        Dot(names[r.number], lost, identity, (low, high), bool(view.dominators[r.number]))
+        Dot(
+            name=names[r.number],
+            across=lost,
+            up=identity,
+            interval=(low, high),
+            hollow=bool(view.dominators[r.number]),
+        )
         for r, _, (lost, identity, low, high) in known
     ]
     rows = (

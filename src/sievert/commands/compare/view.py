@@ -277,7 +277,9 @@ def _picture(
     for d in distances:
         told, least = d["told"].number, d["least"].number
         low = told if least is None else least
-        dots.append(Dot(d["release"], d["distortion"].number, told, (low, told)))
+        dots.append(
+            Dot(name=d["release"], across=d["distortion"].number, up=told, interval=(low, told))
+        )
     spec = limit_chart(
         view.say("limit_chart", secret=secret),
         [view.say("limit_below_merged" if merged else "limit_below")],

@@ -113,11 +113,11 @@ def explain(
         population_size, fraction, population, weight, household, alpha, individual_risk
     )
     settings = ExplanationSettings(
-        max_size,
-        budget,
-        orders,
-        seed,
-        source.get("threads") or THREADS,
+        max_size=max_size,
+        budget=budget,
+        orders=orders,
+        seed=seed,
+        threads=source.get("threads") or THREADS,
         show_values=show_values,
         hierarchies=hierarchies or {},
         stated=MeasureSettings().with_policy(requested.policy).hierarchies,
@@ -146,7 +146,13 @@ def explain(
             notes += counted_as_spelt(questions, [roles.person], requested.policy)
             questions = in_people(questions, roles.person, settings)
         description = describe_input(table, questions, missing, dropped)
-        run = ExplanationRun(questions, roles, settings, reading.clock, [*warnings, *notes])
+        run = ExplanationRun(
+            questions=questions,
+            roles=roles,
+            settings=settings,
+            clock=reading.clock,
+            warnings=[*warnings, *notes],
+        )
         if roles.quasi:
             subsets, chapters = explain_risk(run, source, records, target)
         elif settings.population.any or records is not None:
@@ -154,10 +160,10 @@ def explain(
         else:
             subsets, chapters = (), {"ranking": rank(run, None)}
     return Explanation(
-        description,
-        roles,
-        subsets,
-        chapters,
+        table=description,
+        roles=roles,
+        subsets=subsets,
+        chapters=chapters,
         warnings=tuple(run.warnings),
         unassessed=columns_without_role(questions, roles, weight, household) if roles.quasi else (),
         **reading.clock.stop(),

@@ -50,17 +50,20 @@ def coarser_column(
 ) -> list[CoarserColumn]:
     """The ways to coarsen one column: the levels that merge values, and leave more than one."""
     at = combinations.quasi.index(column)
-    texts, records = combinations.classes.values[at], combinations.classes.totals(at)
+    texts = combinations.classes.values[at]
+    records = combinations.classes.totals(at)
     values = {v: n for v, n in zip(texts, records.tolist(), strict=True) if v is not None and n}
     if hierarchy is None and len(values) <= MOST_VALUES:
         proposal = propose(values, column)
-        hierarchy, tree = proposal.text, proposal.hierarchy
+        hierarchy = proposal.text
+        tree = proposal.hierarchy
     else:
         tree = to_hierarchy(hierarchy, values, column)
     if tree is None or not values:
         return []
     tree.require(values, column)
-    ways, before = [], len(values) + bool(records[0])
+    ways = []
+    before = len(values) + bool(records[0])
     for level in range(1, tree.height + 1):
         numbers: dict[str, int] = {}
         codes = [
@@ -70,6 +73,10 @@ def coarser_column(
         left = len(numbers) + bool(records[0])  # missing stays missing
         if len(numbers) > 1 and left < before:
             how = describe_level(hierarchy, level, tree.height, len(numbers))
-            ways.append(CoarserColumn(column, how, np.array(codes, dtype=np.uint32), left))
+            ways.append(
+                CoarserColumn(
+                    column=column, how=how, codes=np.array(codes, dtype=np.uint32), values=left
+                )
+            )
             before = left
     return ways

@@ -25,7 +25,8 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
         ("curve", _curve, _suffice_title(view)),
         ("sets", _sets, _pair_title(view)),
     ):
-        if blocks := tuple(write(view)):
+        blocks = tuple(write(view))
+        if blocks:
             title = title or view.say(f"{key}_title")
             yield Chapter(title, view.anchor(key), blocks, screen=key != "sets")
 
@@ -74,7 +75,8 @@ def _suffice_title(view: ExplanationView) -> str:
     """How many columns single out most of those who are alone."""
     if not view.alone(view.whole).number:
         return view.say("curve_nobody")
-    if (best := fewest_columns(view)) is not None:
+    best = fewest_columns(view)
+    if best is not None:
         number = len(best["columns"])
         key = "curve_one" if number == 1 else "curve_few"
         counts = {"alone": view.alone(best), "whole": view.alone(view.whole)}
@@ -138,7 +140,8 @@ def _line_chart(
     if len({x for line in points.values() for x, _ in line}) < 2:
         return grid
     chart, below, caption = (view.say(f"{key}_{k}") for k in ("chart", "below", "caption"))
-    across, up = view.say("known_axis"), view.say(axis)
+    across = view.say("known_axis")
+    up = view.say(axis)
     return Picture(lines(chart, [below], points, across=across, up=up), caption, grid)
 
 
@@ -149,7 +152,7 @@ def _measured_sets(view: ExplanationView, point: Data) -> str:
 
 
 def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
-    """What the columns tell of each secret, on average over the sets of so many columns."""
+    """What the columns tell about each secret, averaged over all sets with the same number."""
     labels = {s: view.labels[s] for s in view.secrets[:MOST_SECRETS]}
     by_point = [p for p in view.data["knowledge"]["points"] if p["known"]]
     means, most = (
@@ -183,7 +186,7 @@ def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
 
 
 def order_sets(view: ExplanationView, size: int) -> list[Data]:
-    """Sets of so many columns, those that give away most first."""
+    """The sets of `size` columns, in descending order of what they give away."""
 
     def danger(subset: Data) -> tuple[float, float, list[str]]:
         numbers = subset["reidentification"]

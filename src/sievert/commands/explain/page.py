@@ -230,7 +230,7 @@ def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
     head = ("change", "values", "alone", "alone_share")
     grid = view.grid("remedies_table", head, rows, more=view.rate_heads(more))
     shares = zip(names, (view.of_all(r.alone) for r in changes[:MOST_ROWS]), strict=False)
-    marks = [(Bar(name, share.number), share) for name, share in shares]
+    marks = [(Bar(row=name, number=share.number), share) for name, share in shares]
     first = view.say("remedies_first", shown=MOST_ROWS - 1) if len(changes) > MOST_ROWS else ""
     return captioned_bars(view, "remedies", marks, grid, axis="alone_share_axis", more=first)
 
@@ -262,7 +262,7 @@ def _ranking(view: ExplanationView, columns: Sequence[RankedColumn]) -> Iterator
     if not columns:
         yield Paragraph(view.say("ranking_none"), "note")
         return
-    marks = [(Bar(name, rate.number), rate) for name, rate, _ in columns[:MOST_ROWS]]
+    marks = [(Bar(row=name, number=rate.number), rate) for name, rate, _ in columns[:MOST_ROWS]]
     more = view.rows_first(MOST_ROWS, len(columns))
     grid = _ranking_grid(view, columns[:MOST_LISTED])
     picture = captioned_bars(view, "ranking", marks, grid, axis="rate_axis", more=more)

@@ -1,8 +1,8 @@
-"""How much an explanation counts, before it starts; what it leaves out where that is too much.
+"""Plan the work of an explanation before it starts, and leave out what would be too much.
 
 The unit of work is a cell that is sorted: one combination of values with a secret, once for every
-64 bits of the columns that are compared. The plan follows from the table and the options alone, so
-the same table has the same plan on every machine.
+64 bits of the columns that are compared. The plan depends only on the table and the options, so the
+same table has the same plan on every machine.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SPLITS = 16  # classes that are split by a set of columns in the time in which o
 PEOPLE = 4  # times the work, where cells are sightings of people
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExplanationPlan:
     """What is counted: the sizes of the table, and how much of it is measured.
 
@@ -88,9 +88,12 @@ class ExplanationPlan:
         return replace(self, coarser=self.coarser // 2) if self.coarser else None
 
     def fit(self, most: int) -> ExplanationPlan:
-        """The first of the smaller plans that has at most so much work, or the smallest."""
+        """The first of ever smaller plans that has at most `most` work, or the smallest plan."""
         plan = self
-        while plan.work > most and (smaller := plan.smaller()) is not None:
+        while plan.work > most:
+            smaller = plan.smaller()
+            if smaller is None:
+                break
             plan = smaller
         return plan
 
@@ -139,22 +142,23 @@ def plan_explanation(
     combinations: CombinationCounts, settings: SubsetSettings, coarser: int, ranked: int
 ) -> ExplanationPlan:
     """The whole explanation as the options ask for it."""
-    n, classes = len(combinations.quasi), combinations.classes
+    n = len(combinations.quasi)
+    classes = combinations.classes
     choices = {name: getattr(settings, name) for name in ("max_size", "orders", "budget")}
     people = isinstance(combinations, PeopleCombinations)
     cubes = combinations.cubes if people else [*combinations.secrets.values()] or [classes]
     return ExplanationPlan(
-        n,
-        len(classes.counts),
-        sum(len(cube.counts) for cube in cubes) * (PEOPLE if people else 1),
-        max(1, -(-classes.bits // MOST_BITS)),
-        ranked,
-        min(n, settings.max_size or largest_size(n)),
-        settings.budget,
-        settings.orders or default_orders(n),
-        0 if people else largest_minimal_unique(n, settings.max_size),
-        coarser,
-        frozenset(name.replace("_", "-") for name, n in choices.items() if n is not None),
+        columns=n,
+        classes=len(classes.counts),
+        cells=sum(len(cube.counts) for cube in cubes) * (PEOPLE if people else 1),
+        words=max(1, -(-classes.bits // MOST_BITS)),
+        ranked=ranked,
+        size=min(n, settings.max_size or largest_size(n)),
+        budget=settings.budget,
+        orders=settings.orders or default_orders(n),
+        suda_size=0 if people else largest_minimal_unique(n, settings.max_size),
+        coarser=coarser,
+        given=frozenset(name.replace("_", "-") for name, n in choices.items() if n is not None),
     )
 
 

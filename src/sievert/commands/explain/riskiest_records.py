@@ -19,7 +19,7 @@ MOST_RECORDS = 20
 MOST_LEVELS = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scores:
     """For every class: score, number of MSUs, size of the smallest; the DIS score if known."""
 
@@ -59,7 +59,8 @@ class Scores:
     def to_dict(self, classes: Cube, show: bool) -> dict[str, Any]:
         """The chapter of the JSON: MSUs by size, shares of the score by column, value and size."""
         by_size = self.uniques.by_size.sum(axis=0).tolist()
-        shares, sizes = self.uniques.column_shares(), self.uniques.size_shares()
+        shares = self.uniques.column_shares()
+        sizes = self.uniques.size_shares()
         return {
             "largest_size": self.uniques.sizes,
             "records_with_msu": int((self.score > 0).sum()),
@@ -104,15 +105,21 @@ class Scores:
 def score_classes(
     classes: Cube, largest: int, fraction: float | None, pace: Callable[[], None]
 ) -> Scores:
-    """The scores of the classes by their minimal sample uniques of at most so many columns.
+    """The scores of the classes by their minimal sample uniques of at most `largest` columns.
 
-    `fraction` is the part of the population that was sampled, where it is known.
+    `fraction` is the part of the population that was sampled, if it is known.
     """
     uniques = minimal_uniques(classes.codes, classes.counts, largest, pace=pace)
     has = uniques.by_size > 0
     smallest = np.where(has.any(axis=1), has.argmax(axis=1) + 1, 0)
     dis = None if fraction is None else uniques.dis_suda_score(fraction)
-    return Scores(uniques, uniques.suda_score(), uniques.by_size.sum(axis=1), smallest, dis)
+    return Scores(
+        uniques=uniques,
+        score=uniques.suda_score(),
+        msus=uniques.by_size.sum(axis=1),
+        smallest=smallest,
+        dis=dis,
+    )
 
 
 def riskiest_records(

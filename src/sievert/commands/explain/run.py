@@ -46,7 +46,7 @@ WILDCARDS = (
     "a missing value matches anything in the frequencies of records and in what follows from "
     "weights; in all else it is a value of its own"
 )
-IDENTIFYING = 0.95  # a column with so many values per record identifies by itself
+IDENTIFYING = 0.95  # a column with this many values per record identifies by itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class ExplanationSettings(SubsetSettings):
     alpha: Fraction | None = None  # of a match, where missing values match anything
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExplanationRun:
     """What every step needs: the engine, the roles, the settings; `warnings` grows."""
 
@@ -97,7 +97,9 @@ def explain_risk(
         "rare": values.rare_values(combinations, tallies, subsets.whole, show),
         "lookalikes": values.lookalikes(combinations, tallies, subsets.whole, show),
     }
-    classes, risks, scores = combinations.classes, None, None
+    classes = combinations.classes
+    risks = None
+    scores = None
     if isinstance(combinations, PeopleCombinations):
         chapters["population"] = {"sample": run.questions.people, "totals": {}}
         run.warnings.append("people with several rows: no population is estimated, no SUDA scores")
@@ -175,15 +177,17 @@ def _count(run: ExplanationRun) -> CombinationCounts:
     run.clock("counting combinations", run.questions)
     combinations = count_combinations(run.questions, run.roles.quasi, run.roles.sensitive)
     lacking = np.any([codes == 0 for codes in combinations.classes.codes], axis=0)
-    if number := int(combinations.classes.counts[lacking].sum()):
+    number = int(combinations.classes.counts[lacking].sum())
+    if number:
         run.warnings.append(
             f"{plural(number, 'record')} without a quasi-identifier; missing is a value of its own"
         )
-    run.warnings.extend(
-        f"{plural(number, 'record')} without {secret!r}; missing is a value of its own"
-        for secret, cube in combinations.secrets.items()
-        if (number := int(cube.counts[cube.codes[-1] == 0].sum()))
-    )
+    for secret, cube in combinations.secrets.items():
+        number = int(cube.counts[cube.codes[-1] == 0].sum())
+        if number:
+            run.warnings.append(
+                f"{plural(number, 'record')} without {secret!r}; missing is a value of its own"
+            )
     values = dict(zip(run.roles.quasi, combinations.classes.values, strict=True))
     values |= {secret: cube.values[-1] for secret, cube in combinations.secrets.items()}
     apart = run.settings.distinct
@@ -218,7 +222,8 @@ def _coarser_ways(
     run: ExplanationRun, combinations: CombinationCounts
 ) -> dict[str, list[CoarserColumn]]:
     """The ways to coarsen each column, by its hierarchy where one is given."""
-    quasi, hierarchies = run.roles.quasi, run.settings.hierarchies
+    quasi = run.roles.quasi
+    hierarchies = run.settings.hierarchies
     for column in hierarchies:
         check_known("hierarchy: column", column, run.questions.columns)
         if column not in quasi:
@@ -235,9 +240,10 @@ def _coarser_columns(
     ways: Mapping[str, Sequence[CoarserColumn]],
     most: int,
 ) -> dict[str, Any]:
-    """Each column left out or coarsened, and the columns coarsened together.
+    """Measure each column left out or made coarser, and the columns made coarser together.
 
-    Only so many ways are measured: those of columns without which fewest records are unique first.
+    At most `most` ways are measured. The columns whose omission leaves fewest records unique are
+    measured first.
     """
     pace = run.clock.count("measuring coarser columns", most + 1)
     quasi = run.roles.quasi
@@ -264,7 +270,8 @@ def _coarser_columns(
 
 def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[dict[str, Any]]:
     """Every column as the target, given the others; `combinations` of the quasi-identifiers."""
-    questions, known = run.questions, list(run.roles.quasi)
+    questions = run.questions
+    known = list(run.roles.quasi)
     run.clock("ranking columns", questions)
     apart = {*run.roles.identifier, *run.settings.population.columns.values()}
     columns = [c for c in questions.columns if c not in apart]
@@ -294,8 +301,9 @@ def _usable(run: ExplanationRun, column: str) -> bool:
 
 
 def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
-    """The columns without those that have nearly one value per record."""
-    records, distinct = run.questions.records, run.questions.distinct(columns)
+    """The columns that do not have nearly one value per record."""
+    records = run.questions.records
+    distinct = run.questions.distinct(columns)
     chosen = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]
     run.warnings.extend(
         f"{column!r} has nearly one value for each record: not counted as known"
@@ -348,9 +356,9 @@ def rank_columns(
                 "reason": "H(X) = 0" if lattice.prior == 0.0 else None,
             }
         )
-    return sorted(
-        entries,
-        key=lambda entry: [
-            -1.0 if (number := entry["as_target"][name]) is None else -number for name in RANKED_BY
-        ],
-    )
+
+    def rank_key(entry: dict[str, Any]) -> list[float]:
+        numbers = [entry["as_target"][name] for name in RANKED_BY]
+        return [-1.0 if number is None else -number for number in numbers]
+
+    return sorted(entries, key=rank_key)

@@ -11,7 +11,8 @@ from sievert.counts.cube import Cube, run_starts
 from sievert.counts.questions import Questions
 from sievert.hierarchies import NUMBER
 
-N_LARGEST, SHARE = 2, 85
+N_LARGEST = 2
+SHARE = 85
 PERCENT = 10
 
 
@@ -42,7 +43,8 @@ def dominance_flags(cube: Cube) -> dict[str, Any]:
     order = np.lexsort((-values[cube.codes[-1]], cube.owner))
     order = order[present[order]]
     amounts = values[cube.codes[-1][order]]
-    counts, group = cube.counts[order], cube.owner[order]
+    counts = cube.counts[order]
+    group = cube.owner[order]
     if not len(order):
         return _flags(0, 0, 0, 0)
     starts = run_starts(group)
@@ -56,7 +58,8 @@ def dominance_flags(cube: Cube) -> dict[str, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (first + second) / total * 100 - SHARE
         left = (total - first - second) / first * 100 - PERCENT
-    flagged_n, flagged_p = usable & (share > 0), usable & (left < 0)
+    flagged_n = usable & (share > 0)
+    flagged_p = usable & (left < 0)
     for i in np.flatnonzero(usable & ((abs(share) < 1e-6) | (abs(left) < 1e-6))).tolist():
         cells = order[starts[i] : ends[i] + 1]
         times = zip(cube.codes[-1][cells].tolist(), cube.counts[cells].tolist(), strict=True)

@@ -22,16 +22,16 @@ from sievert.measures import kernel
 
 MOST_NAMED = 10  # values of a column that are listed
 MOST_SUSPECTS = 10
-RARE = 200  # a value is rare if at most one record in so many has it
+RARE = 200  # a value is rare if at most one record in `RARE` has it
 MOST_RARE = 30  # records
-FEWER = 4  # and if it is so many times as rare as the mean value of its column
-FREQUENT = 10  # so many times as frequent as the value that resembles it
+FEWER = 4  # and if it is `FEWER` times as rare as the mean value of its column
+FREQUENT = 10  # times as frequent as the value that resembles it
 SHORTEST = 4  # characters of a text in which one may be a typing error
 MOST_ALIKE = 20_000  # different values of a column that are compared
 VIOLATIONS = (2, 5)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnTally:
     """For every code of one column: its records, its unique records, its smallest class."""
 
@@ -46,8 +46,9 @@ class ColumnTally:
 
     @property
     def rare(self) -> int:
-        """A value is rare if at most so many records have it."""
-        n, present = int(self.records.sum()), int((self.records > 0).sum())
+        """The most records that a rare value has."""
+        n = int(self.records.sum())
+        present = int((self.records > 0).sum())
         return max(1, min(MOST_RARE, n // RARE, n // (FEWER * present)))
 
     @cached_property
@@ -77,9 +78,9 @@ class ColumnTally:
 
 
 def number_values(records: Ints) -> Ints:
-    """By which number each value of a column goes where it is not named: the rarest is 1.
+    """The number that stands for each value of a column that is not named: the rarest is 1.
 
-    Values of as many records are in the order of their texts; those that do not occur come last.
+    Equally rare values are numbered in the order of their texts. Absent values come last.
     """
     order = np.lexsort((np.arange(len(records)), records, records == 0))
     numbers = np.empty(len(records), dtype=np.int64)
@@ -89,9 +90,12 @@ def number_values(records: Ints) -> Ints:
 
 def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
     """The values of one column."""
-    column, classes = combinations.quasi[at], combinations.classes
-    codes, counts = classes.codes[at].astype(np.int64), classes.counts
-    texts, n = classes.values[at], combinations.records
+    column = combinations.quasi[at]
+    classes = combinations.classes
+    codes = classes.codes[at].astype(np.int64)
+    counts = classes.counts
+    texts = classes.values[at]
+    n = combinations.records
 
     def total(weights: Ints) -> Ints:
         return np.bincount(codes, weights, len(texts)).astype(np.int64)
@@ -102,14 +106,16 @@ def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
     one_value = int((records > 0).sum()) == 1
     bits = records * np.log2(np.maximum(records, 1))
     return ColumnTally(
-        column,
-        texts,
-        records,
-        total(counts == 1),
-        smallest,
-        {k: total(np.where(counts < k, counts, 0)) for k in VIOLATIONS},
-        np.where(records == n, 0.0, 1.0 - bits / (n * np.log2(n))) if n > 1 else None,
-        {s: _rates(cube, column, n, one_value) for s, cube in combinations.secrets.items()},
+        column=column,
+        texts=texts,
+        records=records,
+        uniques=total(counts == 1),
+        smallest=smallest,
+        below={k: total(np.where(counts < k, counts, 0)) for k in VIOLATIONS},
+        rate=np.where(records == n, 0.0, 1.0 - bits / (n * np.log2(n))) if n > 1 else None,
+        inference={
+            s: _rates(cube, column, n, one_value) for s, cube in combinations.secrets.items()
+        },
     )
 
 
@@ -121,7 +127,8 @@ def _rates(cube: Cube, column: str, records: int, one_value: bool) -> Floats | N
     prior = kernel.entropy(totals, np.ones_like(totals), records)
     if prior == 0.0:
         return None
-    value, sizes = cells.codes[0].astype(np.int64), cells.totals(0)
+    value = cells.codes[0].astype(np.int64)
+    sizes = cells.totals(0)
     left = cells.counts * kernel.log2_ratio(cells.counts, sizes[value])
     own = np.bincount(value, left, len(sizes))
     return np.zeros(len(sizes)) if one_value else np.clip(1.0 - own / records / prior, 0.0, 1.0)
@@ -174,7 +181,8 @@ def rare_values(
         rare = (tally.records > 0) & (tally.records <= tally.rare)
         rare &= tally.records < combinations.records
         rare[0] = False  # missing is no typing error
-        codes, small = np.flatnonzero(rare), tally.below[VIOLATIONS[-1]]
+        codes = np.flatnonzero(rare)
+        small = tally.below[VIOLATIONS[-1]]
         order = np.lexsort((codes, tally.records[codes], -small[codes], -tally.uniques[codes]))
         for code in codes[order[:MOST_SUSPECTS]].tolist():
             counts = (-int(tally.uniques[code]), -int(small[code]), int(tally.records[code]))
@@ -194,7 +202,8 @@ def gain(before: Subset, after: Subset) -> dict[str, Any]:
     def less(a: Any, b: Any) -> Any:
         return None if a is None or b is None else a - b
 
-    first, second = before.reidentification, after.reidentification
+    first = before.reidentification
+    second = after.reidentification
     names = ("unique_count", "discrimination_rate", "itpr_unnormalized")
     return {
         **{name: less(first[name], second[name]) for name in names},

@@ -173,10 +173,10 @@ def synthetic(
                 check_control(tables, people, strangers)
             known, secrets = shared_roles(roles, names, fake.name)
             settings = SyntheticSettings(
-                secrets,
-                known,
-                split_columns(split, [*people.columns], names, fake.name),
-                Workers(source.get("threads"), clock.count),
+                secrets=secrets,
+                known=known,
+                halves=split_columns(split, [*people.columns], names, fake.name),
+                workers=Workers(source.get("threads"), clock.count),
             )
             released = [*fake.columns, *fake.unused]
             own = attack_table(

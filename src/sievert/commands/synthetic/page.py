@@ -326,7 +326,7 @@ def _ranking(part: ReportPart) -> Iterator[Block]:
     more = ("head_singled", "head_unique", "head_margins", "head_pairs", *losses)
     yield part.grid("ranking_table", (*heads, *more), rows)
     dots = [
-        Dot(name, far, 100 * max(0.0, _told(part, table)), (far, far))
+        Dot(name=name, across=far, up=100 * max(0.0, _told(part, table)), interval=(far, far))
         for name, table in ranked
         for far in [100 * _lost(table)]
     ]

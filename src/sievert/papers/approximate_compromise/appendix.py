@@ -46,7 +46,8 @@ def table_1(given: Given) -> PaperPart:
 
 
 def _example(name: str) -> tuple[Claim, ...]:
-    (most, mean), (other, half, width) = ANSWERS[name], PRINTED[name]
+    most, mean = ANSWERS[name]
+    other, half, width = PRINTED[name]
     compromise = remaining_compromise(name)
     return (
         number(f"{name}: the other salary", other, 2 * mean - most),
@@ -61,13 +62,14 @@ def _example(name: str) -> tuple[Claim, ...]:
 def figure_1(given: Given) -> PaperPart:
     """H(eps) of both examples."""
     compromises = {name: remaining_compromise(name) for name in ANSWERS}
-    layla, qays = compromises["Layla"], compromises["Qays"]
+    layla = compromises["Layla"]
+    qays = compromises["Qays"]
     reciprocal = {name: _reciprocal(name) for name in ANSWERS}
     return PaperPart(
-        "Figure 1: what is left for every window",
-        "H(eps) of the two examples. The figure is drawn without numbers; with two equal "
+        title="Figure 1: what is left for every window",
+        about="H(eps) of the two examples. The figure is drawn without numbers; with two equal "
         "probabilities H is 1 bit until the window holds both salaries.",
-        (
+        claims=(
             statement(
                 "H(0) is the same in both cases",
                 "the same",
@@ -97,7 +99,7 @@ def figure_1(given: Given) -> PaperPart:
                 why="the range is not smaller",
             ),
         ),
-        (_picture(compromises),),
+        blocks=(_picture(compromises),),
     )
 
 
@@ -140,7 +142,8 @@ def _picture(compromises: dict[str, Any]) -> Picture:
     )
 
 
-X, P = (1.0, 3.0, 8.0, 9.0), (0.15, 0.1, 0.7, 0.05)
+X = (1.0, 3.0, 8.0, 9.0)
+P = (0.15, 0.1, 0.7, 0.05)
 # Windows and what is printed for them; for 3 and 4 it is that of 2.
 ENTROPIES = {
     0: "1.319",
@@ -221,10 +224,10 @@ def figure_3(given: Given) -> PaperPart:
     """H(eps) of the example and the area below it."""
     left = approximate_entropies()
     return PaperPart(
-        "Figure 3: the measure of the example",
-        "The curve of the appendix's example. The text says that the figure shows the area; its "
-        f"number, {left.area:.6f} from H(0) to H(7), is not in the text.",
-        (
+        title="Figure 3: the measure of the example",
+        about="The curve of the appendix's example. The text says that the figure shows the area; "
+        f"its number, {left.area:.6f} from H(0) to H(7), is not in the text.",
+        claims=(
             statement(
                 "H(eps) > 0 below eps_max, and 0 there",
                 "H(8) = 0",
@@ -234,7 +237,7 @@ def figure_3(given: Given) -> PaperPart:
                 why="H is 0 elsewhere",
             ),
         ),
-        (
+        blocks=(
             Picture(
                 lines(
                     "What is left of the four values",
@@ -263,13 +266,15 @@ def figure_3(given: Given) -> PaperPart:
 def printed_algorithm(x: Sequence[int], p: Sequence[float]) -> tuple[list[float], int]:
     """Algorithm 1 line by line: H for eps = 0, 1, ..., and how often it reads a row before 0."""
     rows: list[list[float]] = []
-    lacking, n = 0, len(x)
+    lacking = 0
+    n = len(x)
     for eps in range(x[-1] - x[0] + 1):
         h = [0.0, _cost(p[0])] + [math.inf] * (n - 1)
         for i in range(2, n + 1):
             lacking += eps == 0
             h[i] = rows[-1][i] if rows else math.inf
-            j, partial = i, 0.0
+            j = i
+            partial = 0.0
             while j != 0 and x[i - 1] - x[j - 1] <= eps:
                 partial += p[j - 1]
                 h[i] = min(h[i], _cost(partial) + h[j - 1])
@@ -286,18 +291,19 @@ def _cost(p: float) -> float:
 def algorithm_1(given: Given) -> PaperPart:
     """The printed dynamic programme beside ours."""
     weights = np.random.default_rng([given.seed, 25]).dirichlet(np.ones(25)).tolist()
-    worst, lacking = 0.0, 0
+    worst = 0.0
+    lacking = 0
     for x, p in (([int(v) for v in X], list(P)), (list(range(1, 26)), weights)):
         theirs, reads = printed_algorithm(x, p)
         ours = sievert.approximate_compromise(x, p)
         worst = max(worst, *(abs(h - ours.entropy(e)) for e, h in enumerate(theirs)))
         lacking += reads
     return PaperPart(
-        "Section 4: Algorithm 1",
-        "The printed loop, run as it stands, on the appendix's values and on 25 values with "
+        title="Section 4: Algorithm 1",
+        about="The printed loop, run as it stands, on the appendix's values and on 25 values with "
         "generated probabilities. Its base cases are H(eps, 0) and H(eps, 1): the text above it "
         "has the arguments the other way round.",
-        (
+        claims=(
             statement(
                 "The algorithm finds the least entropy for every eps",
                 "optimal",
@@ -306,7 +312,7 @@ def algorithm_1(given: Given) -> PaperPart:
                 why="it finds another entropy",
             ),
         ),
-        (
+        blocks=(
             remark(
                 "The first row",
                 "each row starts from the row of eps - 1, and for eps = 0 there is none; infinity "

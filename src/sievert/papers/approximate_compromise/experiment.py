@@ -10,7 +10,8 @@ import sievert
 from sievert.papers.approximate_compromise.methods import PaperTable
 from sievert.papers.claims import Claim, statement, turning
 
-H0, AREA = "initial_entropy", "area"
+H0 = "initial_entropy"
+AREA = "area"
 NUMBERS = {H0: "H0", AREA: "area"}
 NAMES = {"sampling": "sampling", "query": "query restriction", "noise": "noise addition"}
 # From the highest utility to the lowest.
@@ -55,7 +56,8 @@ def amount(method: str, parameter: float) -> str:
 def run(study: PaperTable, seed: int, replicates: int) -> Experiment:
     """Every method and amount, with nothing known and with one to all columns known."""
     curves: dict[str, dict[float, Means]] = {}
-    values, secret = 0, study.columns[study.secret]
+    values = 0
+    secret = study.columns[study.secret]
     blind = {study.secret: secret, NOTHING: ["1"] * len(secret)}
     for method, amounts in AMOUNTS.items():
         both = [
@@ -86,9 +88,14 @@ def run(study: PaperTable, seed: int, replicates: int) -> Experiment:
     return Experiment(curves, values)
 
 
-TOLERANCE = 1e-3  # a part of a mean: what it may go the other way, being of so many draws
-SIMILAR, SHARP, FLAT, SLIGHT = 0.05, 0.25, 0.10, 0.10
-HALF, EIGHT = ("sampling", 0.5), ("query", 8.0)  # what the paper compares
+TOLERANCE = 1e-3  # of a mean: a change in the other direction that the number of draws explains
+SIMILAR = 0.05
+SHARP = 0.25
+FLAT = 0.10
+SLIGHT = 0.10
+# What the paper compares.
+HALF = ("sampling", 0.5)
+EIGHT = ("query", 8.0)
 
 
 def of_all(experiment: Experiment) -> list[Claim]:
@@ -184,7 +191,8 @@ def of_pair(experiment: Experiment) -> list[Claim]:
     means = {n: [experiment.means(*which, n) for which in (HALF, EIGHT)] for n in NUMBERS}
     pair = [experiment.curves[method][amount] for method, amount in (HALF, EIGHT)]
     nothing = {n: [each[n, "combinations"][0] for each in pair] for n in NUMBERS}
-    last, more = [m[-1] for m in means[AREA]], nothing[AREA][0] / nothing[AREA][1] - 1
+    last = [m[-1] for m in means[AREA]]
+    more = nothing[AREA][0] / nothing[AREA][1] - 1
     falls = {n: [decline(m) for m in pair] for n, pair in means.items()}
     return [
         _similar(experiment, "nothing known", nothing[H0]),

@@ -61,12 +61,12 @@ def parts(given: Given, tables: Sequence[PaperTable]) -> list[PaperPart]:
 
 def _figure_2(experiment: Experiment, runs: str) -> PaperPart:
     return PaperPart(
-        "Figure 2: sampling, query restriction and noise",
-        "The paper's records are not published and its curves have no numbers. Here are the same "
-        "curves of 2,500 generated records with the domains of Table 2, a mean over all sets of "
-        f"known columns and all combinations of their values, {runs}. Panels (e) and (f) are "
+        title="Figure 2: sampling, query restriction and noise",
+        about="The paper's records are not published and its curves have no numbers. Here are the "
+        "same curves of 2,500 generated records with the domains of Table 2, a mean over all sets "
+        f"of known columns and all combinations of their values, {runs}. Panels (e) and (f) are "
         "taken to be noise.",
-        (
+        claims=(
             open_question(
                 "The curves",
                 "drawn",
@@ -74,7 +74,7 @@ def _figure_2(experiment: Experiment, runs: str) -> PaperPart:
                 "drawn here for a generated table",
             ),
         ),
-        (
+        blocks=(
             *(_panel(experiment, method, number) for method, number in PANELS),
             Paragraph(UTILITY),
         ),
@@ -127,10 +127,10 @@ def _picture(
 
 def _figure_4(experiment: Experiment) -> PaperPart:
     return PaperPart(
-        "Figure 4: noise against its amount",
-        "Panels (a) and (b) of the paper are those of figure 2e and 2f; (c) and (d) have the "
+        title="Figure 4: noise against its amount",
+        about="Panels (a) and (b) of the paper are those of figure 2e and 2f; (c) and (d) have the "
         "amount of noise across and a line for each number of known columns.",
-        (
+        claims=(
             statement(
                 "What panels (b) and (d) show",
                 "average entropy in the text, area at the panel",
@@ -141,7 +141,7 @@ def _figure_4(experiment: Experiment) -> PaperPart:
                 "divided by eps_max is one reading",
             ),
         ),
-        tuple(
+        blocks=tuple(
             _picture(
                 f"{panel}: noise",
                 number,

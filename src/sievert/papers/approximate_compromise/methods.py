@@ -63,10 +63,11 @@ OWN = {
 DOLLARS = 1_000  # a salary above is not in thousands
 # The other two data sets that the paper names: the confidential column, and its rounding.
 UCI = {"wine": ("proline", 50), "breast_cancer": ("mean area", 100)}
-BANDS, KNOWN = 8, 6  # of each known column; known columns, as in Table 2
+BANDS = 8  # of each known column
+KNOWN = 6  # known columns, as in Table 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperTable:
     """A table of the experiment: its known columns, its confidential one, and how to round it."""
 
@@ -89,9 +90,11 @@ def numbers(seed: int) -> dict[str, Any]:
     Each salary of the domain is that of one of the first records, so that all of them occur.
     """
     rng = np.random.default_rng([seed, RECORDS])
-    age, sex = rng.integers(16, 85, RECORDS), rng.integers(1, 3, RECORDS)
+    age = rng.integers(16, 85, RECORDS)
+    sex = rng.integers(1, 3, RECORDS)
     education = np.clip(np.rint(rng.normal(10, 3, RECORDS)), 1, 16)
-    industry, occupation = rng.integers(1, 19, RECORDS), rng.integers(1, 26, RECORDS)
+    industry = rng.integers(1, 19, RECORDS)
+    occupation = rng.integers(1, 26, RECORDS)
     travel = np.clip(np.rint(np.exp(rng.normal(3, 0.7, RECORDS))), 1, 177)
     mean = (
         3.3
@@ -118,7 +121,7 @@ def generate_table(seed: int) -> PaperTable:
     columns = {
         name: [str(int(x)) for x in column.tolist()] for name, column in numbers(seed).items()
     }
-    return PaperTable("generated", columns, "salary", 10, 1)
+    return PaperTable(name="generated", columns=columns, secret="salary", step=10, unit=1)
 
 
 def given_tables(given: Given) -> tuple[PaperTable, ...]:
@@ -149,7 +152,9 @@ def _own(path: str) -> PaperTable:
     paid = [i for i, x in enumerate(salaries) if 1 <= round(x / (10 * unit)) <= 25][:RECORDS]
     require_records(path, len(paid), "records with a salary of 10 to 250", RECORDS, CENSUS)
     columns = {name: [whole[name][i] for i in paid] for name in (*list(OWN)[1:], "salary")}
-    table = PaperTable("the paper's own columns", columns, "salary", 10 * unit, unit)
+    table = PaperTable(
+        name="the paper's own columns", columns=columns, secret="salary", step=10 * unit, unit=unit
+    )
     return replace(table, own=all(claim.state == MATCH for claim in _ends(table)))
 
 
@@ -170,15 +175,22 @@ def _measurements(path: str, name: str) -> PaperTable:
     columns = {}
     for column in names[:KNOWN]:
         values = _numbers(path, whole, column)
-        least, width = min(values), max(values) - min(values) or Fraction(1)
+        least = min(values)
+        width = max(values) - min(values) or Fraction(1)
         columns[column] = [str(min(BANDS - 1, int(BANDS * (x - least) / width))) for x in values]
     columns[secret] = [str(round(x)) for x in _numbers(path, whole, secret)]
-    return PaperTable(name.replace("_", " "), columns, secret, step, 1)
+    return PaperTable(
+        name=name.replace("_", " "), columns=columns, secret=secret, step=step, unit=1
+    )
 
 
 def _study(name: str, whole: Columns, rows: Any, step: int) -> PaperTable:
     return PaperTable(
-        name, {c: [whole[c][i] for i in rows] for c in (*PUMS, "income")}, "income", step, 1000
+        name=name,
+        columns={c: [whole[c][i] for i in rows] for c in (*PUMS, "income")},
+        secret="income",
+        step=step,
+        unit=1000,
     )
 
 
@@ -235,12 +247,12 @@ def formulas(given: Given) -> PaperPart:
     known = np.stack([x - x.min() for x in people.values()], axis=1).astype(int)
     sums, empty = _sampling(known, secret, given.seed)
     return PaperPart(
-        "Appendix: what the intruder is left with",
-        "The formulas for sampling, query restriction and noise, on 2,500 generated records with "
-        "the domains of Table 2 and salaries of 10, 20, ..., 250. The text names the amounts of "
-        "sampling and queries, not those of noise; ours are 10, 20, 25, 50 and 100 %.",
-        (sums, *_queries(secret, given.seed), *_noise(known, secret, given.seed)),
-        (empty,),
+        title="Appendix: what the intruder is left with",
+        about="The formulas for sampling, query restriction and noise, on 2,500 generated records "
+        "with the domains of Table 2 and salaries of 10, 20, ..., 250. The text names the amounts "
+        "of sampling and queries, not those of noise; ours are 10, 20, 25, 50 and 100 %.",
+        claims=(sums, *_queries(secret, given.seed), *_noise(known, secret, given.seed)),
+        blocks=(empty,),
     )
 
 
@@ -316,7 +328,8 @@ def _queries(secret: Any, seed: int) -> list[Claim]:
 
 def _independent() -> Claim:
     """The chain of queries over fewer records, as a matrix."""
-    records, starts = 96, {size: range(0, 96 - size + 1, size // 2) for size in QUERIES}
+    records = 96
+    starts = {size: range(0, 96 - size + 1, size // 2) for size in QUERIES}
     chains = [
         np.array([[s <= i < s + size for i in range(records)] for s in each])
         for size, each in starts.items()

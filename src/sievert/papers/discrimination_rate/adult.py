@@ -24,7 +24,9 @@ from sievert.papers.discrimination_rate.rates import LISTED, QUASI, SECRET, VALU
 from sievert.papers.given_tables import ADULT, GIVE_ADULT, Columns, read_columns, suppress_rare
 from sievert.report.page import Grid, Picture
 
-K10, K15, L5 = "10-anonymous", "15-anonymous", "10-anonymous and 5-diverse"
+K10 = "10-anonymous"
+K15 = "15-anonymous"
+L5 = "10-anonymous and 5-diverse"
 FILES = {K10: "adult_k10", K15: "adult_k15", L5: "adult_k10_l5"}  # names of Given.data
 RULES = {K10: (10, 1), K15: (15, 1), L5: (10, 5)}  # least records, least different secrets
 LACKING = (
@@ -58,11 +60,15 @@ class Adult:
 def parts(given: Given) -> tuple[PaperPart, ...]:
     """The columns and the three charts."""
     adult = _adult(given)
+    about = "How many values the columns have."
+    if adult is None:
+        about += f" {GIVE_ADULT}"
+    elif not adult.is_whole:
+        about += NEVER_WORKED
     return (
         PaperPart(
             "Adult: the columns",
-            "How many values the columns have."
-            + (f" {GIVE_ADULT}" if adult is None else "" if adult.is_whole else NEVER_WORKED),
+            about,
             (
                 number(
                     "values of Marital Status that the last table lists",
@@ -114,7 +120,8 @@ def _adult(given: Given) -> Adult | None:
             )
         return None
     columns = _read_table(given, "adult")
-    attacks, own = {}, []
+    attacks = {}
+    own = []
     for release, name in FILES.items():
         given.step(f"Adult, {release}")
         if name in given.data:
@@ -135,7 +142,7 @@ def _adult(given: Given) -> Adult | None:
 
 
 def _complete(columns: Columns) -> Columns:
-    """The records without a missing value: those of which the slides have about 30,000."""
+    """The records without a missing value; the slides have about 30,000."""
     rows = zip(*columns.values(), strict=True)
     kept = [i for i, row in enumerate(rows) if MISSING.isdisjoint(row)]
     return {name: [values[i] for i in kept] for name, values in columns.items()}
@@ -202,9 +209,9 @@ def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str
     rows = list(dict.fromkeys(row["row"] for row in values))
     texts = {row: [_rate_text(rates[name].get(row)) for name in releases] for row in rows}
     return PaperPart(
-        title,
-        f"{SEEN[chart]} {adult.how}",
-        (
+        title=title,
+        about=f"{SEEN[chart]} {adult.how}",
+        claims=(
             open_question(
                 title.removeprefix("Adult: "),
                 "a chart without numbers",
@@ -212,7 +219,7 @@ def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str
                 "drawn here",
             ),
         ),
-        (
+        blocks=(
             Picture(
                 spec,
                 f"{SEEN[chart]} {_comparison(rates, rows)}",

@@ -72,9 +72,9 @@ def tables(given: Given) -> PaperPart:
         require_number(sievert.entropy(t, "age_star", "disease")) for t in (K_ANONYMOUS, L_DIVERSE)
     ]
     return PaperPart(
-        "The tables of the k-anonymity model",
-        "Nine people, once 3-anonymous and once, with other diseases, 3-diverse.",
-        (
+        title="The tables of the k-anonymity model",
+        about="Nine people, once 3-anonymous and once, with other diseases, 3-diverse.",
+        claims=(
             number(
                 "k of the 3-anonymity table",
                 "3",
@@ -101,7 +101,7 @@ def tables(given: Given) -> PaperPart:
                 why="as above",
             ),
         ),
-        (
+        blocks=(
             Paragraph(
                 f"The two releases are of different diseases: H(Disease) is {both[0]:.4f} bits in "
                 f"the first and {both[1]:.4f} in the second. What differs between their rates is "
@@ -119,7 +119,8 @@ def tables(given: Given) -> PaperPart:
 def identity(given: Given) -> PaperPart:
     """Age from Age*: what the white box sees."""
     ours = rates(GENERALISED, "age")
-    released, original = {"age": GENERALISED["age_star"]}, {"age": GENERALISED["age"]}
+    released = {"age": GENERALISED["age_star"]}
+    original = {"age": GENERALISED["age"]}
     boxes = sievert.attack(released, quasi="age", original=original)["identity"]
     white, black = (
         require_number(boxes[box].numbers["discrimination_rate"].value)
@@ -127,9 +128,9 @@ def identity(given: Given) -> PaperPart:
     )
     before = require_number(sievert.discrimination_rate(BEFORE, "age"))
     return PaperPart(
-        "Identity attack",
-        "How far the generalised age tells the original one, by value and on the whole.",
-        (
+        title="Identity attack",
+        about="How far the generalised age tells the original one, by value and on the whole.",
+        claims=(
             *(number(f"DR of Age by {v}", IDENTITY[v], ours[v]) for v in (*VALUES, WHOLE)),
             statement(
                 "The white box is what was measured",
@@ -146,7 +147,7 @@ def identity(given: Given) -> PaperPart:
                 why="the rate did not fall",
             ),
         ),
-        (
+        blocks=(
             remark(
                 "Black box",
                 "the slides name it and print no number; the rate of the record by Age*",
@@ -165,10 +166,10 @@ def homogeneity(given: Given) -> PaperPart:
     """Disease from Age*, of both releases."""
     ours = {name: rates(table, "disease") for name, table in RELEASES.items()}
     return PaperPart(
-        "Homogeneity attack",
-        "How far Age* tells the disease, in the 3-anonymous and in the 3-diverse release. Three "
-        "numbers of the first do not follow from the table that is printed above them.",
-        (
+        title="Homogeneity attack",
+        about="How far Age* tells the disease, in the 3-anonymous and in the 3-diverse release. "
+        "Three numbers of the first do not follow from the table that is printed above them.",
+        claims=(
             *(
                 number(
                     f"DR of Disease by {v}, {name}",
@@ -182,7 +183,7 @@ def homogeneity(given: Given) -> PaperPart:
             ),
             *(_lower(v, ours) for v in ("2*", WHOLE)),
         ),
-        (_explanation(), _others(ours), _picture(ours)),
+        blocks=(_explanation(), _others(ours), _picture(ours)),
     )
 
 
@@ -198,7 +199,7 @@ def _lower(value: str, ours: dict[str, dict[str, float]]) -> Claim:
 
 
 def _others(ours: dict[str, dict[str, float]]) -> Paragraph:
-    """The classes that were not homogeneous, of which the slides claim nothing."""
+    """The classes that were not homogeneous; the slides claim nothing about them."""
     pairs = {v: " to ".join(f"{ours[name][v]:.4f}" for name in RELEASES) for v in (">=40", "3*")}
     return remark(
         "The classes that were not homogeneous",
@@ -224,7 +225,11 @@ def _explanation() -> Paragraph:
 
 def _picture(ours: dict[str, dict[str, float]]) -> Picture:
     given = [
-        Bar(f"{v}, {name}", float(row[v]) if series == "printed" else ours[name][v], series)
+        Bar(
+            row=f"{v}, {name}",
+            number=float(row[v]) if series == "printed" else ours[name][v],
+            series=series,
+        )
         for name, row in HOMOGENEITY.items()
         for v in (*VALUES, WHOLE)
         for series in ("printed", "ours")
@@ -308,10 +313,10 @@ def others(given: Given) -> PaperPart:
     t = require_number(sievert.t_closeness(L_DIVERSE, "age_star", "disease"))
     named = ("identity", "homogeneity", "background", "skewness", "semantic")
     return PaperPart(
-        "The other attacks",
-        "The slides name five attacks, and print numbers of three. The other two are computed on "
-        "the 3-diverse table.",
-        (
+        title="The other attacks",
+        about="The slides name five attacks, and print numbers of three. The other two are "
+        "computed on the 3-diverse table.",
+        claims=(
             statement(
                 "DR enables the assessment of all five attacks",
                 ", ".join(named),
@@ -320,7 +325,7 @@ def others(given: Given) -> PaperPart:
                 why="an attack is lacking",
             ),
         ),
-        (
+        blocks=(
             remark(
                 "Skewness attack",
                 "no number is printed, and no target; the t of the 3-diverse table",

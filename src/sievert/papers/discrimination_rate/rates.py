@@ -116,11 +116,11 @@ def simple(given: Given) -> PaperPart:
     people = Counter(EXAMPLE["age"])
     whole = require_number(sievert.entropy(EXAMPLE, "age", "salary"))
     return PaperPart(
-        "Simple discrimination rate",
-        "Nine people; X has nine outcomes that are equally likely (the formula has log2(9) below "
-        "the line), as Salary has here, and as the record itself would have. Disease has three "
-        "outcomes and is not meant. Logarithms are to base 2.",
-        (
+        title="Simple discrimination rate",
+        about="Nine people; X has nine outcomes that are equally likely (the formula has log2(9) "
+        "below the line), as Salary has here, and as the record itself would have. Disease has "
+        "three outcomes and is not meant. Logarithms are to base 2.",
+        claims=(
             number("values of Age", "5", len(people)),
             *(number(f"people aged {age}", n, people[age]) for age, n in COUNTED.items()),
             *(_entropy(age, printed) for age, printed in ENTROPIES.items()),
@@ -129,7 +129,7 @@ def simple(given: Given) -> PaperPart:
             _record(),
             *_scale_claims(),
         ),
-        (
+        blocks=(
             Grid(
                 "Rates of all columns and combinations, of Salary (or the record)",
                 ("Columns", "Discrimination rate"),
@@ -214,10 +214,10 @@ def combined_rates(given: Given) -> PaperPart:
     singles = {c: _rate([c], "salary") for c in ("zip", "age", "disease")}
     together = _rate(["zip", "age", "disease"], "salary")
     return PaperPart(
-        "Combined discrimination rate",
-        "The slides repeat the example table for the combined rate, but no columns are named and "
-        "no number is printed.",
-        (
+        title="Combined discrimination rate",
+        about="The slides repeat the example table for the combined rate, but no columns are named "
+        "and no number is printed.",
+        claims=(
             statement(
                 "The CDR is the capability of N attributes",
                 "n attributes",
@@ -227,7 +227,7 @@ def combined_rates(given: Given) -> PaperPart:
                 why="a column that is known besides must not lower the rate",
             ),
         ),
-        (
+        blocks=(
             remark(
                 "CDR of the example",
                 "the slides name neither the columns nor the result; these are rates of Salary",
@@ -241,11 +241,11 @@ def combined_rates(given: Given) -> PaperPart:
 def comparison(given: Given) -> PaperPart:
     """The table of six metrics, and the limitations told before."""
     return PaperPart(
-        "Comparison with existing metrics",
-        "A table in words: how finely each metric measures, where it applies, how close it is to "
-        "re-identification; and two limitations told before. What can be computed is computed on "
-        "the slides' own tables.",
-        (
+        title="Comparison with existing metrics",
+        about="A table in words: how finely each metric measures, where it applies, how close it "
+        "is to re-identification; and two limitations told before. What can be computed is "
+        "computed on the slides' own tables.",
+        claims=(
             *_worst(),
             *_columns(),
             *_averages(),
@@ -257,7 +257,7 @@ def comparison(given: Given) -> PaperPart:
                 "found",
             ),
         ),
-        (
+        blocks=(
             remark(
                 "The discrimination rate of a column",
                 "the same average as mutual information, divided by H(X); finer are only the "
@@ -270,7 +270,8 @@ def comparison(given: Given) -> PaperPart:
 
 def _epsilon() -> Claim:
     """An answer that is true three times in four: what its largest and its mean log ratio are."""
-    most, mean_ratio = math.log(3), 0.75 * math.log(3) - 0.25 * math.log(3)
+    most = math.log(3)
+    mean_ratio = 0.75 * math.log(3) - 0.25 * math.log(3)
     return statement(
         "Granularity of epsilon",
         "average",
@@ -322,7 +323,8 @@ def _worst() -> list[Claim]:
 
 def _closeness(start: int) -> float:
     """Half the absolute differences between a class of three and the whole table."""
-    whole, part = Counter(K_ANONYMOUS["disease"]), Counter(K_ANONYMOUS["disease"][start:][:3])
+    whole = Counter(K_ANONYMOUS["disease"])
+    part = Counter(K_ANONYMOUS["disease"][start:][:3])
     return sum(abs(part[d] / 3 - n / 9) for d, n in whole.items()) / 2
 
 
@@ -387,7 +389,8 @@ def _averages() -> list[Claim]:
 
 def _surprise(start: int) -> float:
     """H(X) - H(X|Y=y) of a class of three, in bits."""
-    whole, part = Counter(K_ANONYMOUS["disease"]), Counter(K_ANONYMOUS["disease"][start:][:3])
+    whole = Counter(K_ANONYMOUS["disease"])
+    part = Counter(K_ANONYMOUS["disease"][start:][:3])
     return sum(n / 9 * math.log2(9 / n) for n in whole.values()) - sum(
         n / 3 * math.log2(3 / n) for n in part.values()
     )

@@ -22,15 +22,21 @@ def paper(given: Given) -> Paper:
     given.step("table 5")
     parts += [formulas.formulas(cases), tables.proposal(cases)]
     given.step("figures 1 and 2")
-    two, ten = figures.growing(2), figures.growing(10)
+    two = figures.growing(2)
+    ten = figures.growing(10)
     parts += [figures.figure_1(two), figures.figure_2(ten, two)]
     given.step("figures 3 and 4")
-    inferred, worst = inference.inference(), worst_values()
+    inferred = inference.inference()
+    worst = worst_values()
     parts += [inference.figure_3(inferred, worst), inference.figure_4(inferred)]
     given.step("figure 5")
     parts += [figures.figure_5(inference.surface()), timed]
     given.step("table 7")
-    parts.append(verdicts.table_7(verdicts.MeasuredTables(cases, two, ten, inferred), worst))
+    parts.append(
+        verdicts.table_7(
+            verdicts.MeasuredTables(cases=cases, two=two, ten=ten, inference=inferred), worst
+        )
+    )
     return Paper(
         name="itpr",
         title="Information Theoretic-based Privacy Risk Evaluation for Data Anonymization",

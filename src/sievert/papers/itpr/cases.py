@@ -93,7 +93,10 @@ IDS = {
 THETA = "entropy_variation"
 SAME = 1e-9  # numbers that differ by less do not differ
 
-RISES, FALLS, CONSTANT, NEITHER = "rises", "falls", "stays the same", "goes up and down"
+RISES = "rises"
+FALLS = "falls"
+CONSTANT = "stays the same"
+NEITHER = "goes up and down"
 
 Numbers = dict[str, float]  # the paper's name of a measure -> its value
 
@@ -249,8 +252,10 @@ SLOW = 0.01  # of the range of a measure, over nine tenths of the axis; the text
 
 def hardly_moves(growth: Series, what: str) -> Claim:
     """That ELD stays near its least value along nine tenths of figure 1."""
-    late, eld = growth.axis.index(9000), growth.of["ELD"]
-    gained, end = (eld[late] - eld[0]) / (eld[-1] - eld[0]), growth.axis[-1]
+    late = growth.axis.index(9000)
+    eld = growth.of["ELD"]
+    gained = (eld[late] - eld[0]) / (eld[-1] - eld[0])
+    end = growth.axis[-1]
     return statement(
         f"{what}: less than {100 * SLOW:g} % of its range up to 9000",
         "extremely slowly",

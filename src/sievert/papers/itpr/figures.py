@@ -44,7 +44,7 @@ def epsilon(small: int, values: int) -> int:
 
 
 def growing(values: int) -> Series:
-    """Finding a record by a column of so many values, against epsilon."""
+    """The chance of finding a record by a column of `values` values, against epsilon."""
     sizes = {small: (RECORDS - small) // (values - 1) for small in (TWO if values == 2 else TEN)}
     columns = (
         ["y0"] * small + [f"y{i}" for i in range(1, values) for _ in range(other)]
@@ -58,12 +58,12 @@ def figure_1(growth: Series) -> PaperPart:
     """Two values, with what section 5.1 says of them."""
     first, last = ({name: v[end] for name, v in growth.of.items()} for end in (0, -1))
     return PaperPart(
-        "Figure 1: two values, against epsilon",
-        "10,000 records and a column of two values. The rarer one grows from a single record to "
-        "half of them; epsilon is the difference between the two. The text fixes this figure "
+        title="Figure 1: two values, against epsilon",
+        about="10,000 records and a column of two values. The rarer one grows from a single record "
+        "to half of them; epsilon is the difference between the two. The text fixes this figure "
         f"wholly. It has no threshold for extremely slowly; ours is less than {100 * SLOW:g} % of "
         "the range over the first nine tenths of the axis, which no eye sees in a chart.",
-        (
+        claims=(
             number("epsilon with 1 and 9,999 records", "9998", growth.axis[-1]),
             number("ITPR at epsilon 9998", "1", last["ITPR"]),
             number("ITPR at epsilon 0", "0.07", first["ITPR"]),
@@ -91,7 +91,7 @@ def figure_1(growth: Series) -> PaperPart:
                 why="the ends are not the extremes",
             ),
         ),
-        draw(
+        blocks=draw(
             "Finding a record by a column of two values",
             growth,
             across=EPSILON,
@@ -106,12 +106,12 @@ def figure_1(growth: Series) -> PaperPart:
 def figure_2(growth: Series, two: Series) -> PaperPart:
     """Ten values: the same behaviours, measure by measure."""
     return PaperPart(
-        "Figure 2: ten values, against epsilon",
-        "The same with ten values, of which one grows from a single record to an equal share and "
-        "the others have equal numbers, which reaches an epsilon of 0 to 1110; the text states the "
-        "number of values only. It says that every measure behaves as in figure 1: which way it "
-        "goes is compared, not its values, since ten equal classes tell log 10 of log 10,000.",
-        (
+        title="Figure 2: ten values, against epsilon",
+        about="The same with ten values, of which one grows from a single record to an equal share "
+        "and the others have equal numbers, which reaches an epsilon of 0 to 1110; the text states "
+        "the number of values only. It says that every measure behaves as in figure 1: which way "
+        "it goes is compared, not its values, since ten equal classes tell log 10 of log 10,000.",
+        claims=(
             *(
                 _goes(growth, name, way, f"the same behaviour as in figure 1: {words}")
                 for name, way, words in (
@@ -134,7 +134,7 @@ def figure_2(growth: Series, two: Series) -> PaperPart:
                 for name, way in (("DR", FALLS), ("ITPR", RISES))
             ),
         ),
-        draw(
+        blocks=draw(
             "Finding a record by a column of ten values",
             growth,
             across=EPSILON,
@@ -147,7 +147,8 @@ def figure_2(growth: Series, two: Series) -> PaperPart:
 
 def _goes(growth: Series, name: str, way: str, printed: str) -> Claim:
     """Whether a measure goes as printed while epsilon increases."""
-    ours, values = growth.goes(name), growth.of[name]
+    ours = growth.goes(name)
+    values = growth.of[name]
     return statement(
         f"{name} as epsilon increases",
         printed,
@@ -166,14 +167,14 @@ def figure_5(points: dict[int, list[Numbers]]) -> PaperPart:
     levels = list(zip(*itpr.values(), strict=True))
     last = max(itpr)
     return PaperPart(
-        "Figure 5: ITPR over epsilon and theta",
-        "10,000 records, ten ages and twenty diseases. The text calls the result figure 3; it is "
-        "figure 5. Note what the left end shows: at theta 0 the disease does not depend on the age "
-        "at all, and ITPR still rises with epsilon. Which ages have more records and which one "
-        "drifts is not stated; one age that shrinks cannot be meant: with a record left against "
-        "1,111 each it reaches 1110. Here one age grows to 2,080 records, and one of the nine "
-        f"others drifts: epsilon 0 to {last}, theta 0 to {points[last][-1][THETA]:.2f}.",
-        (
+        title="Figure 5: ITPR over epsilon and theta",
+        about="10,000 records, ten ages and twenty diseases. The text calls the result figure 3; "
+        "it is figure 5. Note what the left end shows: at theta 0 the disease does not depend on "
+        "the age at all, and ITPR still rises with epsilon. Which ages have more records and which "
+        "one drifts is not stated; one age that shrinks cannot be meant: with a record left "
+        "against 1,111 each it reaches 1110. Here one age grows to 2,080 records, and one of the "
+        f"nine others drifts: epsilon 0 to {last}, theta 0 to {points[last][-1][THETA]:.2f}.",
+        claims=(
             statement(
                 "ITPR increases with epsilon",
                 "increases smoothly",
@@ -191,7 +192,7 @@ def figure_5(points: dict[int, list[Numbers]]) -> PaperPart:
                 why="it does not rise everywhere",
             ),
         ),
-        (_surface_picture(points),),
+        blocks=(_surface_picture(points),),
     )
 
 
@@ -235,24 +236,25 @@ def figure_6(given: Given) -> PaperPart:
     """What the text prints of the figure, and our own times if they are given."""
     times = read_times(given.data["timings"]) if "timings" in given.data else []
     return PaperPart(
-        "Figure 6: time against records",
-        "A run of this page measures no times. Its times come from the benchmarks: python -m bench "
-        "growth keeps a file of seconds against records, which --data timings=FILE draws here. The "
-        "paper's 19 seconds for 10^9 records on 100 workers are 526,316 records a second and "
-        "worker.",
-        (
+        title="Figure 6: time against records",
+        about="A run of this page measures no times. Its times come from the benchmarks: python -m "
+        "bench growth keeps a file of seconds against records, which --data timings=FILE draws "
+        "here. The paper's 19 seconds for 10^9 records on 100 workers are 526,316 records a second "
+        "and worker.",
+        claims=(
             *(_seconds(*each, dict(times)) for each in PAPER),
             number("Orders of magnitude of the records", "4", log10(PAPER[1][0] / PAPER[0][0])),
             number("Orders of magnitude of the time", "1", log10(PAPER[1][1] / PAPER[0][1])),
             *([_grows(times)] if len(times) > 1 else ()),
         ),
-        (_times_picture(times),) if times else (),
+        blocks=(_times_picture(times),) if times else (),
     )
 
 
 def _seconds(records: int, seconds: float, measured: dict[int, float]) -> Claim:
     """A time of the paper's cluster; ours on this machine, where the file has one."""
-    what, ours = f"Seconds for 10^{round(log10(records))} records", measured.get(records)
+    what = f"Seconds for 10^{round(log10(records))} records"
+    ours = measured.get(records)
     if ours is not None and ours <= seconds:
         return statement(f"{what}, at most", f"{seconds:g}", f"{text(ours)} s", holds=True)
     return open_question(
@@ -265,8 +267,10 @@ def _seconds(records: int, seconds: float, measured: dict[int, float]) -> Claim:
 
 
 def _grows(times: Times) -> Claim:
-    (least, fast), (most, slow) = times[0], times[-1]
-    records, seconds = log10(most / least), log10(slow / fast)
+    least, fast = times[0]
+    most, slow = times[-1]
+    records = log10(most / least)
+    seconds = log10(slow / fast)
     return statement(
         "Time grows by fewer orders of magnitude than the records",
         "1 order for 4",

@@ -37,12 +37,14 @@ def formulas(cases: Cases) -> PaperPart:
     classes_by_row = {
         row: _classes(columns[0], secret or "id") for row, columns, secret in _single()
     }
-    case3, case4, case5 = classes_by_row[3], classes_by_row[4], classes_by_row[5]
+    case3 = classes_by_row[3]
+    case4 = classes_by_row[4]
+    case5 = classes_by_row[5]
     return PaperPart(
-        "Section 4: how the formulas are to be read",
-        "Some formulas do not give the paper's own tables when they are read as they are printed. "
-        "Each is tried here on a row that tells the readings apart.",
-        (
+        title="Section 4: how the formulas are to be read",
+        about="Some formulas do not give the paper's own tables when they are read as they are "
+        "printed. Each is tried here on a row that tells the readings apart.",
+        claims=(
             *_identities(),
             number(
                 "Table 5 row 5 by equation (10) as printed",
@@ -80,7 +82,7 @@ def formulas(cases: Cases) -> PaperPart:
             ),
             *_ranges(case5, cases),
         ),
-        (_readings(classes_by_row, cases),),
+        blocks=(_readings(classes_by_row, cases),),
     )
 
 
@@ -118,7 +120,7 @@ def _identities() -> list[Claim]:
 
 
 def _independent(values: int) -> Columns:
-    """A secret of two values, evenly in each of so many equal classes."""
+    """A secret of two values, distributed evenly in each of `values` equal classes."""
     return {
         "y": [f"y{i}" for i in range(values) for _ in "ab"],
         "x": ["a", "b"] * values,

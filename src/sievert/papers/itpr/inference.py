@@ -28,17 +28,17 @@ from sievert.papers.itpr.cases import (
 )
 from sievert.report.page import Grid
 
-AGES, DISEASES, OF_AGE = 5, 10, 2_000
+AGES = 5
+DISEASES = 10
+OF_AGE = 2_000
 EVEN = OF_AGE // DISEASES
 
 # Which disease grows in each age; None: the age keeps ten equally frequent diseases.
-SAME, SHARED, THREE, OWN, SINGLE = (
-    "the same disease in every age",
-    "one disease in three ages, another in two",
-    "three diseases, in two, two and one ages",
-    "another disease in every age",
-    "a disease in one age only",
-)
+SAME = "the same disease in every age"
+SHARED = "one disease in three ages, another in two"
+THREE = "three diseases, in two, two and one ages"
+OWN = "another disease in every age"
+SINGLE = "a disease in one age only"
 GROWING: dict[str, tuple[int | None, ...]] = {
     SAME: (0, 0, 0, 0, 0),
     SHARED: (0, 0, 0, 1, 1),
@@ -86,7 +86,7 @@ def spread_evenly(records: int, values: int, first: int, at: int = 0) -> list[in
 
 
 def diseases(counts: Sequence[Sequence[int]]) -> list[str]:
-    """A column: for each age in turn so many records of each disease."""
+    """A column of diseases; `counts` has the records of each disease for each age in turn."""
     return [f"d{i}" for age in counts for i, n in enumerate(age) for _ in range(n)]
 
 
@@ -137,7 +137,8 @@ def surface() -> dict[int, list[Numbers]]:
     """By epsilon, the measures for rising theta."""
     surfaces = {}
     for lost in LOST:
-        small, sizes = 1_000 - lost, [1_000 - lost] * 9 + [1_000 + 9 * lost]
+        small = 1_000 - lost
+        sizes = [1_000 - lost] * 9 + [1_000 + 9 * lost]
         drifting = {f"{share}": spread_evenly(small, 20, round(share * small)) for share in SHARES}
         rest = [[size // 20] * 20 for size in sizes[1:]]
         table: Columns = {
@@ -152,7 +153,8 @@ WHICH = (
     "With the same disease in every age ITPR, DR, MI and CP stay 0, against figure 3a; if one age "
     "alone changes, MIL rises, against figure 3b."
 )
-LAMBDA, THETA_AXIS = "lambda, records", "theta, bits"
+LAMBDA = "lambda, records"
+THETA_AXIS = "theta, bits"
 AT = 4  # the point of figure 4 whose theta is nearest 0.4
 
 
@@ -160,19 +162,19 @@ def figure_3(experiment: Inference, worst: dict[str, tuple[float, float]]) -> Pa
     """One disease grows inside every age."""
     main = experiment.growing[SHARED]
     return PaperPart(
-        "Figure 3: against lambda",
-        "10,000 records, five ages of 2,000 records and ten diseases. In each age one disease "
-        "grows and the other nine share the rest; lambda is the difference between the most and "
-        "the least frequent disease of an age. Where all ages have the same numbers of records "
-        "and the same entropy, ITPR and DR are the same number. Which disease grows in which age "
-        f"is not stated. {WHICH} We let two or three ages share a disease ({SHARED}).",
-        (
+        title="Figure 3: against lambda",
+        about="10,000 records, five ages of 2,000 records and ten diseases. In each age one "
+        "disease grows and the other nine share the rest; lambda is the difference between the "
+        "most and the least frequent disease of an age. Where all ages have the same numbers of "
+        "records and the same entropy, ITPR and DR are the same number. Which disease grows in "
+        f"which age is not stated. {WHICH} We let two or three ages share a disease ({SHARED}).",
+        claims=(
             *(_goes(main, name, RISES, "increases with lambda") for name in IDS if name != "MIL"),
             _goes(main, "MIL", FALLS, "decreases with lambda (figure 3b)"),
             *(_inside(main, name) for name in ("ITPR", "ELD")),
             *(interpretation(name, worst, where="section 5.2") for name in ("DR", "MI", "CP")),
         ),
-        (
+        blocks=(
             *draw(
                 "Finding out the disease by the age, against lambda",
                 main,
@@ -196,7 +198,8 @@ def _readings(experiment: Inference) -> Grid:
 
 
 def _inside(main: Series, name: str) -> Claim:
-    low, high = min(main.of[name]), max(main.of[name])
+    low = min(main.of[name])
+    high = max(main.of[name])
     return statement(
         f"{name} always ranges between 0 and 1",
         "between 0 and 1",
@@ -219,18 +222,19 @@ def _goes(main: Series, name: str, way: str, printed: str, reading: str = "") ->
 
 def figure_4(experiment: Inference) -> PaperPart:
     """One age drifts from the table, or the ages move apart."""
-    one, two = " (one age drifts)", " (ages move apart)"
+    one = " (one age drifts)"
+    two = " (ages move apart)"
     more = "increases with theta"
     below = "10,000 records, five ages, ten diseases; theta as in equation (13)"
     return PaperPart(
-        "Figure 4: against theta",
-        "Theta is how much less mixed the diseases of an age are than those of the whole table. "
-        "The text says that ELD does not see it. That depends on the tables, of which only theta "
-        "is given: two readings are computed, one age that drifts from the others, and ages that "
-        "keep their numbers but move to different diseases. ELD can stay the same only in the "
+        title="Figure 4: against theta",
+        about="Theta is how much less mixed the diseases of an age are than those of the whole "
+        "table. The text says that ELD does not see it. That depends on the tables, of which only "
+        "theta is given: two readings are computed, one age that drifts from the others, and ages "
+        "that keep their numbers but move to different diseases. ELD can stay the same only in the "
         "second, since H(X) must grow by as many bits as theta does. With ages of equal numbers "
         "ITPR is theta / H(X) and ELD is 2^(theta - H(X)): both are made of the same two numbers.",
-        (
+        claims=(
             _goes(experiment.moving, "ELD", CONSTANT, "constant", two),
             *(_goes(experiment.drifting, name, RISES, more, one) for name in ("MIL", "MI", "CP")),
             *(_goes(experiment.moving, name, RISES, more, two) for name in ("MIL", "MI", "CP")),
@@ -242,7 +246,7 @@ def figure_4(experiment: Inference) -> PaperPart:
             *_ends(experiment.drifting),
             *_example(),
         ),
-        (
+        blocks=(
             *draw(
                 "First reading: one age drifts from the others",
                 experiment.drifting,
@@ -322,14 +326,16 @@ def _ends(series: Series) -> list[Claim]:
 
 
 def _entropy(of: int, ill: int) -> float:
-    """H of a disease that so many of the records have."""
+    """H of a disease that `ill` of the `of` records have."""
     table = {"all": ["all"] * of, "ill": ["yes"] * ill + ["no"] * (of - ill)}
     return require_number(sievert.entropy(table, ["all"], "ill"))
 
 
 def _example() -> list[Claim]:
     """A rare disease in a group of its own, which theta is meant to show."""
-    whole, group, five = _entropy(100_000, 1), _entropy(100, 12), _entropy(100, 5)
+    whole = _entropy(100_000, 1)
+    group = _entropy(100, 12)
+    five = _entropy(100, 5)
     rare = (
         1e-5  # H(X) = whole + (1 - rare) H(others), and so on, if only the disease's share differs
     )

@@ -156,13 +156,13 @@ def description() -> PaperPart:
 def measurements(cases: Cases) -> PaperPart:
     """Table 4."""
     return PaperPart(
-        "Table 4: five measures of the cases",
-        "Rows 1 to 5 are about finding a record by its age, rows 6 to 8 about finding out the "
-        "disease by case 5 of Age. DR is the discrimination rate, MI the mutual information, CP "
-        "conditional privacy, MIL the maximum information leakage, ELD entropy l-diversity. "
+        title="Table 4: five measures of the cases",
+        about="Rows 1 to 5 are about finding a record by its age, rows 6 to 8 about finding out "
+        "the disease by case 5 of Age. DR is the discrimination rate, MI the mutual information, "
+        "CP conditional privacy, MIL the maximum information leakage, ELD entropy l-diversity. "
         "MI and MIL are in bits. MIL and ELD are read as the other rows need them; the "
         "formulas are discussed below.",
-        tuple(
+        claims=tuple(
             number(
                 f"{label(column)}: {name}",
                 shown,
@@ -173,7 +173,7 @@ def measurements(cases: Cases) -> PaperPart:
             for column, *printed in ROWS_4
             for name, shown in zip(COLUMNS_4, printed, strict=True)
         ),
-        (_leakages(),),
+        blocks=(_leakages(),),
     )
 
 
@@ -189,7 +189,8 @@ def _leakages() -> Paragraph:
 
 
 def _readings(known: list[Any], secret: list[Any]) -> dict[str, float]:
-    terms, reverse = list(_terms(known, secret)), _terms(secret, known)
+    terms = list(_terms(known, secret))
+    reverse = _terms(secret, known)
     return {
         "with the share of the class": max(h - p * own for h, p, own, _ in terms),
         "without it": max(h - own for h, _, own, _ in terms),
@@ -200,7 +201,8 @@ def _readings(known: list[Any], secret: list[Any]) -> dict[str, float]:
 
 def _terms(known: list[Any], secret: list[Any]) -> Iterator[tuple[float, float, float, float]]:
     """Of each class H(X), its share, H(X|Y=y) and its divergence from the table, in bits."""
-    n, whole = len(secret), Counter(secret)
+    n = len(secret)
+    whole = Counter(secret)
     entropy = sum(c / n * log2(n / c) for c in whole.values())
     for value, size in Counter(known).items():
         own = Counter(x for y, x in zip(known, secret, strict=True) if y == value)
@@ -268,7 +270,8 @@ def proposal(cases: Cases) -> PaperPart:
 
 
 def _statements(cases: Cases, zips: dict[int, float]) -> list[Claim]:
-    ages, diseases = cases.ages("ITPR"), cases.diseases("ITPR")
+    ages = cases.ages("ITPR")
+    diseases = cases.diseases("ITPR")
     one, two, three, four, five = ages
     return [
         statement(

@@ -19,13 +19,12 @@ from sievert.papers.itpr.inference import SHARED, Inference
 from sievert.report.page import Grid
 
 OTHERS = tuple(name for name in IDS if name != "ITPR")
-HIGH_1, LOW_2, HIGH_3, ORDER_345 = (
-    "Age case 1 highest",
-    "Age case 2 lowest",
-    "Age case 3 highest",
-    "Age case 3 above 4 above 5",
-)
-LOW_D1, ORDER_D23 = "Disease case 1 lowest", "Disease case 2 below 3"
+HIGH_1 = "Age case 1 highest"
+LOW_2 = "Age case 2 lowest"
+HIGH_3 = "Age case 3 highest"
+ORDER_345 = "Age case 3 above 4 above 5"
+LOW_D1 = "Disease case 1 lowest"
+ORDER_D23 = "Disease case 2 below 3"
 RECORD = "re-identification"
 SECRET = "inference"
 
@@ -33,7 +32,8 @@ SECRET = "inference"
 def expected_of_ages(values: tuple[float, ...]) -> dict[str, bool]:
     """What section 3.3 expects of cases 1 to 5 of Age."""
     one, two, three, four, five = values
-    high, low = max(values) - SAME, min(values) + SAME
+    high = max(values) - SAME
+    low = min(values) + SAME
     return {
         HIGH_1: one >= high,
         LOW_2: two <= low,
@@ -61,12 +61,12 @@ def expectations(cases: Cases) -> PaperPart:
     )
     head = ("Measure", *expected_of_ages((0.0,) * 5), *expected_of_diseases((0.0,) * 3))
     return PaperPart(
-        "Section 3.3: which measure orders the cases as expected",
-        "The paper expects the highest risk for cases 1 and 3 of Age, the lowest for case 2, case "
-        "3 above 4 above 5; and of Disease case 1 below case 2 below case 3. Then it says which "
-        "measure meets this. Each sentence is decided by the computed values, in the order of the "
-        "cases.",
-        (
+        title="Section 3.3: which measure orders the cases as expected",
+        about="The paper expects the highest risk for cases 1 and 3 of Age, the lowest for case 2, "
+        "case 3 above 4 above 5; and of Disease case 1 below case 2 below case 3. Then it says "
+        "which measure meets this. Each sentence is decided by the computed values, in the order "
+        "of the cases.",
+        claims=(
             *(
                 _statement(
                     f"{n} is right on cases 1 and 2 of Age",
@@ -131,7 +131,7 @@ def expectations(cases: Cases) -> PaperPart:
                 for n in OTHERS
             ),
         ),
-        (Grid("Expectations met, by the computed values", head, rows),),
+        blocks=(Grid("Expectations met, by the computed values", head, rows),),
     )
 
 
@@ -185,7 +185,9 @@ class MeasuredTables:
 
 
 # Table 7: re-identification, inference; a mark in brackets is "correct, but hard interpretation".
-YES, BRACKETS, NO = "correct", "correct, hard interpretation", "not correct"
+YES = "correct"
+BRACKETS = "correct, hard interpretation"
+NO = "not correct"
 MARKS = {
     "DR": (NO, BRACKETS),
     "MI": (NO, BRACKETS),
@@ -204,12 +206,12 @@ def table_7(tried: MeasuredTables, worst: dict[str, tuple[float, float]]) -> Pap
         if all(all(tried.orderings(name, risk).values()) for risk in (RECORD, SECRET))
     ]
     return PaperPart(
-        "Table 7: which measure is correct",
-        "A mark holds if the measure meets every ordering that the paper itself expects: the "
+        title="Table 7: which measure is correct",
+        about="A mark holds if the measure meets every ordering that the paper itself expects: the "
         "cases of section 3.3, figures 1 and 2 for finding a record, figure 3 and both readings of "
         "figure 4 for finding out the disease. A cross holds if it fails one of them. "
         "That of ELD rests on the second reading of figure 4 alone.",
-        (
+        claims=(
             *(
                 _mark(name, risk, mark, tried.orderings(name, risk))
                 for name, marks in MARKS.items()
@@ -231,7 +233,7 @@ def table_7(tried: MeasuredTables, worst: dict[str, tuple[float, float]]) -> Pap
                 why="the orderings are met by other measures too, or not by ITPR",
             ),
         ),
-        (_orderings(tried, RECORD), _orderings(tried, SECRET), _beyond()),
+        blocks=(_orderings(tried, RECORD), _orderings(tried, SECRET), _beyond()),
     )
 
 

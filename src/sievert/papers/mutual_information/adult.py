@@ -40,10 +40,10 @@ def part(given: Given) -> PaperPart:
     given.step("Adult, plain releases")
     compared = sievert.compare(table, releases(table), QUASI, SECRET, shuffles=0, limit=True)
     return PaperPart(
-        TITLE,
-        f"{ABOUT} {len(table[SECRET]):,} records.",
-        (_curve(optimum), _kept_claim(one), *_distance_claims(compared)),
-        (_picture(compared), _least(optimum)),
+        title=TITLE,
+        about=f"{ABOUT} {len(table[SECRET]):,} records.",
+        claims=(_curve(optimum), _kept_claim(one), *_distance_claims(compared)),
+        blocks=(_picture(compared), _least(optimum)),
     )
 
 

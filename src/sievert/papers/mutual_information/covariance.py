@@ -28,7 +28,8 @@ RATE = 0.8  # bits of identity
 NEAR = 0.03  # bits, for the draw of 8,000 records
 EXACT = 1e-9
 FACTOR = 0.01  # what the steps of the table may change a factor by
-X, Y = np.linspace(-6, 6, 2401), np.linspace(-6, 6, 121)
+X = np.linspace(-6, 6, 2401)
+Y = np.linspace(-6, 6, 121)
 
 
 # -- section 5.4 ----------------------------------------------------------------------------------
@@ -51,10 +52,10 @@ def synthetic(given: Given) -> PaperPart:
     )
     plain = _plain(optimum.identity)
     return PaperPart(
-        "Section 5.4: synthetic data by model 4",
-        f"The example with {80 * TIMES:,} records; X' is drawn for each from the channel of model "
-        f"4 that tells {RATE} bits of identity.",
-        (
+        title="Section 5.4: synthetic data by model 4",
+        about=f"The example with {80 * TIMES:,} records; X' is drawn for each from the channel of "
+        f"model 4 that tells {RATE} bits of identity.",
+        claims=(
             statement(
                 "Synthetic X' can be drawn from p(x'|x)",
                 f"loss {optimum.loss:.4f}, as the model promises",
@@ -71,7 +72,7 @@ def synthetic(given: Given) -> PaperPart:
                 why="plain randomisation loses less",
             ),
         ),
-        (
+        blocks=(
             Paragraph(
                 f"The model's X' is a label of groups of keys. Where keys of the original kind are "
                 f"to be released, one is drawn by the label, and more is lost: {as_keys:.4f} bits "
@@ -84,7 +85,9 @@ def synthetic(given: Given) -> PaperPart:
 
 def _plain(identity: float) -> float:
     """The loss of a channel that keeps a key or draws any, telling as much of the identity."""
-    table, low, high = Joint.of(PATIENTS), 0.0, 1.0
+    table = Joint.of(PATIENTS)
+    low = 0.0
+    high = 1.0
     for _ in range(60):
         kept = (low + high) / 2
         _, lost, identity_told, _ = evaluate_channel(table, kept * np.eye(4) + (1 - kept) / 4)
@@ -107,18 +110,21 @@ def preservation(given: Given) -> PaperPart:
     """X' = a'Y, the best linear estimate of X from three numbers Y."""
     mixed = np.random.default_rng(given.seed).normal(size=(4, 4))
     joint = mixed @ mixed.T + np.eye(4)
-    x, xy, y = joint[:1, :1], joint[:1, 1:], joint[1:, 1:]
+    x = joint[:1, :1]
+    xy = joint[:1, 1:]
+    y = joint[1:, 1:]
     a = xy @ np.linalg.inv(y)
-    releases, cross = a @ y @ a.T, a @ y  # Var X', Cov(X',Y)
+    releases = a @ y @ a.T  # Var X'
+    cross = a @ y  # Cov(X',Y)
     whole = gaussian_information(x, y, xy)
     with_y = gaussian_information(releases, y, cross, dependent=EXACT)
     with_x = gaussian_information(x, releases, a @ xy.T)
     kept = float(releases[0, 0] / x[0, 0])
     return PaperPart(
-        "Section 5.5: mutual information against covariances",
-        "X is one number, Y three, jointly Gaussian with covariances at random; X' = a^T Y is the "
-        "best linear estimate of X.",
-        (
+        title="Section 5.5: mutual information against covariances",
+        about="X is one number, Y three, jointly Gaussian with covariances at random; X' = a^T Y "
+        "is the best linear estimate of X.",
+        claims=(
             statement(
                 "The covariance matrix is preserved when X is replaced by X': Cov(X',Y) = Cov(X,Y)",
                 "preserved",
@@ -145,7 +151,7 @@ def preservation(given: Given) -> PaperPart:
             ),
             *_factor(),
         ),
-        (
+        blocks=(
             remark(
                 "The variance of X'",
                 "that part of Var X which Y explains; of the whole covariance matrix of X and Y "

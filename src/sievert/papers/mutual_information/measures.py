@@ -42,7 +42,8 @@ def records(times: int = 1) -> dict[str, list[str]]:
 
 def normal(rho: float, x: Floats, y: Floats) -> Floats:
     """The density of two standard normal numbers of a correlation, up to a factor."""
-    u, v = x[:, None], y[None, :]
+    u = x[:, None]
+    v = y[None, :]
     return np.asarray(np.exp(-(u**2 - 2 * rho * u * v + v**2) / (2 * (1 - rho**2))))
 
 
@@ -178,7 +179,9 @@ def _vectors(seed: int) -> Claim:
     """The formula of the determinant, for vectors of 2 and 3 numbers."""
     mixed = np.random.default_rng(seed).normal(size=(5, 5))
     joint = mixed @ mixed.T + np.eye(5)
-    u, v, uv = joint[:2, :2], joint[2:, 2:], joint[:2, 2:]
+    u = joint[:2, :2]
+    v = joint[2:, 2:]
+    uv = joint[:2, 2:]
     p = _root(u) @ uv @ _root(v)
     printed = -0.5 * math.log2(float(np.linalg.det(np.eye(2) - p @ p.T)))
     ours = gaussian_information(u, v, uv)

@@ -44,10 +44,10 @@ def figure_1(given: Given) -> PaperPart:
     steps = np.diff([r for _, r in curve])
     discrete = [p.objective for p in sievert.limit(PATIENTS, "absolute", at=0.25).curve(12)]
     return PaperPart(
-        "Figure 1: risk and loss as a Lagrangian rate-distortion problem",
-        "A drawing without axes or numbers. Drawn here: the least I(X';Y) of two Gaussian numbers "
-        f"with correlation {RHO}, by the share d of the variance that may be distorted.",
-        (
+        title="Figure 1: risk and loss as a Lagrangian rate-distortion problem",
+        about="A drawing without axes or numbers. Drawn here: the least I(X';Y) of two Gaussian "
+        f"numbers with correlation {RHO}, by the share d of the variance that may be distorted.",
+        claims=(
             open_question(
                 "the drawn curve",
                 "a drawing without numbers",
@@ -88,13 +88,14 @@ def figure_1(given: Given) -> PaperPart:
                 why="a search ended above the curve",
             ),
         ),
-        (_picture(curve, search_optima(), level, price),),
+        blocks=(_picture(curve, search_optima(), level, price),),
     )
 
 
 def search_optima() -> Points:
     """Points of the curve by the search for a channel, in a table of 41 by 31 intervals."""
-    x, y = np.linspace(-4, 4, 41), np.linspace(-4, 4, 31)
+    x = np.linspace(-4, 4, 41)
+    y = np.linspace(-4, 4, 31)
     table = normal(RHO, x, y)
     return [
         (d, sievert.limit(table, "squared", at=d, values=x.tolist(), gap=2e-3).objective)
@@ -136,7 +137,8 @@ def _picture(curve: Points, points: Points, level: float, price: float) -> Pictu
     )
 
 
-CORRELATIONS, SHARES = (0.3, 0.7, 0.95), (0.05, 0.25, 0.5, 0.9)
+CORRELATIONS = (0.3, 0.7, 0.95)
+SHARES = (0.05, 0.25, 0.5, 0.9)
 CLOSE = 1e-4
 
 
@@ -147,11 +149,11 @@ CLOSE = 1e-4
 def model_1(given: Given) -> PaperPart:
     """The least risk within a distortion: the printed channel and its risk."""
     return PaperPart(
-        "Section 5.1: model 1",
-        "The least I(X';Y) with E d(X,X') <= D. For two Gaussian numbers the paper prints the "
-        "optimal channel and its risk. The risk of the printed channel is computed from the "
+        title="Section 5.1: model 1",
+        about="The least I(X';Y) with E d(X,X') <= D. For two Gaussian numbers the paper prints "
+        "the optimal channel and its risk. The risk of the printed channel is computed from the "
         "covariance of X' and Y; that no other is better, by a search with a proven bound.",
-        (
+        claims=(
             *(
                 formula(
                     f"R_inf, rho = {rho}, d = {d}",
@@ -180,7 +182,7 @@ def model_1(given: Given) -> PaperPart:
                 rate_distortion([[1.0]], 0.25).risk,
             ),
         ),
-        (_beyond(), _example()),
+        blocks=(_beyond(), _example()),
     )
 
 
@@ -282,10 +284,10 @@ def model_2(given: Given) -> PaperPart:
     pair = standard(RHO)
     risks = {at: sievert.limit(PATIENTS, "absolute", at=at).objective for at in (0.1, 0.25, 0.4)}
     return PaperPart(
-        "Section 5.2: model 2",
-        f"The least distortion with I(X';Y) <= R. It must be the inverse of model 1. Computed on "
-        f"{EXAMPLE}.",
-        (
+        title="Section 5.2: model 2",
+        about=f"The least distortion with I(X';Y) <= R. It must be the inverse of model 1. "
+        f"Computed on {EXAMPLE}.",
+        claims=(
             *(
                 formula(
                     f"D(R) at R = {risk:.4f} bits gives back model 1's D",
@@ -303,7 +305,7 @@ def model_2(given: Given) -> PaperPart:
                 for share in (0.25, 0.5)
             ),
         ),
-        (
+        blocks=(
             remark(
                 "The optimal channel of model 2",
                 "the paper prints no solution; the share of the variance, "
@@ -326,10 +328,10 @@ def models_3_and_4(given: Given) -> PaperPart:
     lost = [p.objective for p in curve]
     rows = tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{p.risk:.4f}") for p in curve)
     return PaperPart(
-        "Section 5.3: models 3 and 4",
-        "The least I(X;X') within a loss I(X;Y) - I(X';Y), and the reverse. Both are not convex: "
-        "what is found is the best of several searches, without a proof.",
-        (
+        title="Section 5.3: models 3 and 4",
+        about="The least I(X;X') within a loss I(X;Y) - I(X';Y), and the reverse. Both are not "
+        "convex: what is found is the best of several searches, without a proof.",
+        claims=(
             *(
                 formula(
                     f"model 4 at R = {rate:.4f} bits gives back model 3's D",
@@ -347,7 +349,7 @@ def models_3_and_4(given: Given) -> PaperPart:
                 why="the loss rises with the risk",
             ),
         ),
-        (
+        blocks=(
             Paragraph(
                 f"The risk of both models is I(X;X'), identity disclosure. Attribute disclosure "
                 f"I(X';Y), the risk of models 1 and 2, is what they keep as utility: with the "

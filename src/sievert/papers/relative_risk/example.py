@@ -53,7 +53,7 @@ PEOPLE: Columns = {
     "gid": GROUPS,
 }
 ANATOMY = (PEOPLE, {"gid": GROUPS, DISEASE: ORIGINAL[DISEASE]})
-ZIPS = {"zip": sorted(set(ORIGINAL["zip"]))}  # those that exist are public
+ZIPS = {"zip": sorted(set(ORIGINAL["zip"]))}  # the ZIP codes that exist are public
 
 
 def is_below(label: str, value: str) -> bool:
@@ -131,11 +131,12 @@ def nationality(release: str, **how: Any) -> Any:
 def table_1(given: Given) -> PaperPart:
     """The three tables: do the releases fit the original, and keep their promise."""
     return PaperPart(
-        "Table 1: a table and two releases of it",
-        "Eight people, their nationality, ZIP code and disease. The middle table makes nationality "
-        "and ZIP code coarser within groups of two; the right one keeps them, but in another order "
-        "than the diseases of the group. Each released record is held against the original.",
-        (
+        title="Table 1: a table and two releases of it",
+        about="Eight people, their nationality, ZIP code and disease. The middle table makes "
+        "nationality and ZIP code coarser within groups of two; the right one keeps them, but in "
+        "another order than the diseases of the group. Each released record is held against the "
+        "original.",
+        claims=(
             number(
                 "k of the middle table",
                 "2",
@@ -146,7 +147,7 @@ def table_1(given: Given) -> PaperPart:
             *(_row(i) for i in RECORDS),
             *(_group(g) for g in dict.fromkeys(GROUPS)),
         ),
-        (
+        blocks=(
             Grid(
                 "The original, and what is released of each record",
                 ("record", "nationality", "ZIP", "disease", "local recoding", "Anatomy's group"),
@@ -193,18 +194,18 @@ def _group(group: str) -> Claim:
 def reasoning(given: Given) -> PaperPart:
     """Section 1: a Malaysian at 4550*, and what the rest of the table tells of her."""
     return PaperPart(
-        "Section 1: what an attacker makes of the middle table",
-        "The attacker's target is a Malaysian at ZIP code 4550*, so in the first group, with Heart "
-        "and Flu. The text says that the other groups make Heart likelier. That takes a model "
-        "in which a nationality means the same in every town (columns apart). The model that "
+        title="Section 1: what an attacker makes of the middle table",
+        about="The attacker's target is a Malaysian at ZIP code 4550*, so in the first group, with "
+        "Heart and Flu. The text says that the other groups make Heart likelier. That takes a "
+        "model in which a nationality means the same in every town (columns apart). The model that "
         "section 2 sets up has one symbol for each combination of values; there the groups have "
         "nothing to say of each other, and the group's own share remains. All weights of the "
         "Dirichlet distributions are 1. The text has no threshold for a high probability. Ours is "
         "more than even, what anybody has to believe who names one of two diseases; in a table of "
         "eight no more than 0.58 comes out, and the text itself says that the hint becomes strong "
         "in a larger one.",
-        (*_hints(), *(_linkage_claim(m) for m in MODELS)),
-        (_anatomy(), _beliefs(), *(_risks(r) for r in RELEASES)),
+        claims=(*_hints(), *(_linkage_claim(m) for m in MODELS)),
+        blocks=(_anatomy(), _beliefs(), *(_risks(r) for r in RELEASES)),
     )
 
 
@@ -261,7 +262,7 @@ def _linkage_claim(model: str) -> Claim:
 
 
 def _anatomy() -> Paragraph:
-    """The right table, of which the text says nothing."""
+    """The right table; the text says nothing about it."""
     beliefs = {model: _heart_and_flu("Anatomy", model)[0] for model in MODELS}
     return remark(
         "The same of Anatomy, Heart",
@@ -277,7 +278,7 @@ def _beliefs() -> Picture:
         bars(
             "What is believed of a Malaysian at 45501",
             ("Local recoding of Table 1, columns apart",),
-            [Bar(s, beliefs[w][s], w) for s in SECRETS for w in who],
+            [Bar(row=s, number=beliefs[w][s], series=w) for s in SECRETS for w in who],
             axis="Probability",
         ),
         "The attacker knows the group, and leans to Heart. The learner, who knows nobody in "
@@ -297,7 +298,8 @@ def _risks(release: str) -> Grid:
     rows = []
     for i, own in enumerate(ORIGINAL[DISEASE]):
         belief = attacks.beliefs[tuple(ORIGINAL[c][i] for c in KNOWN)]
-        attacker, learner = belief["attacker"][own], belief["learner"][own]
+        attacker = belief["attacker"][own]
+        learner = belief["learner"][own]
         at_risk = attacker >= max(belief["attacker"].values()) - 1e-9
         ratio = f"{attacker / learner:.4f}" if at_risk else "-"
         rows.append((str(i + 1), own, f"{attacker:.4f}", f"{learner:.4f}", ratio))

@@ -32,7 +32,8 @@ from sievert.report.page import Grid, Picture
 
 # What is printed: of k = 4, 5 and 10, and from the least to the most of the three.
 RISKS = {4: "3.98 %", 5: "1.7 %", 10: "1.86 %"}
-ATTACKER, LARGEST = ("27.3 %", "29.4 %"), ("1.9", "3.93")
+ATTACKER = ("27.3 %", "29.4 %")
+LARGEST = ("1.9", "3.93")
 APPRECIABLE = 0.01  # the least GR that is; the text has no threshold
 BENCH = "python -m bench relativerisk"
 LACKS = (
@@ -74,7 +75,7 @@ HEAD = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """One reading of a release: shares, not per cent; `ties` count every tie in full."""
 
@@ -125,12 +126,17 @@ def look(
         domain=domain,
         beta=beta,
     )["reasoning"][secret]
+    numbers = {key: float(reasoning.numbers[key].value) for key in KEYS_OF_NUMBERS}
     return Line(
-        name,
-        int(reasoning.details["classes"]),
-        DOMAINS[domain],
-        f"{beta:g}" if beta >= 0.01 else f"1/{1 / beta:,.0f}",
-        *(float(reasoning.numbers[key].value) for key in KEYS_OF_NUMBERS),
+        release=name,
+        groups=int(reasoning.details["classes"]),
+        combinations=DOMAINS[domain],
+        beta=f"{beta:g}" if beta >= 0.01 else f"1/{1 / beta:,.0f}",
+        attacker=numbers["attacker_accuracy"],
+        attacker_ties=numbers["attacker_accuracy_literal"],
+        risk=numbers["global_relative_risk"],
+        risk_ties=numbers["global_relative_risk_literal"],
+        largest=numbers["max_relative_risk"],
     )
 
 
@@ -158,17 +164,18 @@ def sizes(given: Given) -> PaperPart:
 def generated_experiment(given: Given) -> PaperPart:
     """A table of the paper's size, in which the secret has nothing to do with the key."""
     lines = _generated_lines(given.seed)
-    low, high = min(line.risk for line in lines), max(line.risk_ties for line in lines)
+    low = min(line.risk for line in lines)
+    high = max(line.risk_ties for line in lines)
     return PaperPart(
-        "Section 5: what the prior alone does to a table of this size",
-        f"{ADULT_RECORDS:,} generated records, 1,200 keys in 150 groups of keys, 14 secrets that "
-        "are drawn whatever the key. One release, so the attacker believes the same in every "
+        title="Section 5: what the prior alone does to a table of this size",
+        about=f"{ADULT_RECORDS:,} generated records, 1,200 keys in 150 groups of keys, 14 secrets "
+        "that are drawn whatever the key. One release, so the attacker believes the same in every "
         "line: the shares of the group. Only the learner's weight beta of each key changes, and "
         "whether a tie counts in full, as Definition 1 has it, or in shares. One and the same "
         f"release has a GR from {100 * low:.2f} to {100 * high:.2f} % by these alone. The text has "
         "no threshold for an appreciable fraction; ours is 1 % of the people, the unit in which "
         "shares are told. The three printed numbers reach any up to 1.7 %, one of them more.",
-        (
+        claims=(
             statement(
                 "Conclusion: the relative risk is significant for an appreciable fraction: GR of "
                 f"{100 * APPRECIABLE:g} % or more",
@@ -178,13 +185,13 @@ def generated_experiment(given: Given) -> PaperPart:
                 why="a printed GR is smaller",
             ),
         ),
-        (
+        blocks=(
             Picture(
                 bars(
                     "One release, three priors",
                     ("Global relative risk, ties in shares and in full",),
                     [
-                        Bar(f"beta {line.beta}", value, ties)
+                        Bar(row=f"beta {line.beta}", number=value, series=ties)
                         for line in lines
                         for ties, value in (
                             ("ties in shares", line.risk),
@@ -233,9 +240,9 @@ def with_adult(given: Given) -> PaperPart:
                 lines[k] += _generalised(people, finer, k)
     every = [line for each in lines.values() for line in each]
     return PaperPart(
-        "Section 5: Adult",
-        _about(every),
-        (
+        title="Section 5: Adult",
+        about=_about(every),
+        claims=(
             *(
                 _open(
                     f"GR, k = {k}",
@@ -258,7 +265,9 @@ def with_adult(given: Given) -> PaperPart:
                 [[m.largest for m in each] for each in lines.values()],
             ),
         ),
-        (_grid("Adult, its first 5,692 complete records, per cent", every),) if every else (),
+        blocks=(_grid("Adult, its first 5,692 complete records, per cent", every),)
+        if every
+        else (),
     )
 
 

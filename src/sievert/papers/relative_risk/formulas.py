@@ -32,10 +32,10 @@ CLOSE = 0.01  # how far chains may be from all tables counted
 def formulas(given: Given) -> PaperPart:
     """The formulas one by one."""
     return PaperPart(
-        "Sections 3 and 4: the formulas on Table 1",
-        "Nationality alone, local recoding. There are 64 tables that fit the release, few enough "
-        "to count them all, so every formula can be held against its definition.",
-        (
+        title="Sections 3 and 4: the formulas on Table 1",
+        about="Nationality alone, local recoding. There are 64 tables that fit the release, few "
+        "enough to count them all, so every formula can be held against its definition.",
+        claims=(
             _theorem(),
             _conditioning(),
             _support(),
@@ -59,7 +59,7 @@ def formulas(given: Given) -> PaperPart:
             _permutation(),
             _chains(given),
         ),
-        (_learners(),),
+        blocks=(_learners(),),
     )
 
 
@@ -68,7 +68,8 @@ def count_tables() -> dict[tuple[str, str], float]:
     """What is expected of the number of people with a nationality and a disease."""
     diseases = ORIGINAL[DISEASE]
     options = [[n for n in NATIONS if is_below(label, n)] for label in RECODED["nationality"]]
-    total, expected = 0, Counter[tuple[str, str]]()
+    total = 0
+    expected = Counter[tuple[str, str]]()
     for table in itertools.product(*options):
         counts = Counter(zip(diseases, table, strict=True))
         weight = math.prod(math.factorial(n) for n in counts.values())
@@ -79,7 +80,8 @@ def count_tables() -> dict[tuple[str, str], float]:
 
 def _theorem() -> Claim:
     """(7) by the attack, (6) by counting: the two must be one."""
-    expected, beliefs = count_tables(), nationality("Local recoding").beliefs
+    expected = count_tables()
+    beliefs = nationality("Local recoding").beliefs
     wholes = {n: sum(expected.get((s, n), 0.0) for s in SECRETS) for n in NATIONS}
     worst = max(
         abs(beliefs[(n,)]["attacker"][s] - expected.get((s, n), 0.0) / whole)
@@ -97,7 +99,8 @@ def _theorem() -> Claim:
 
 def _conditioning() -> Claim:
     beliefs = nationality("Local recoding").beliefs[("Malaysia",)]
-    fourth, fifth = beliefs["learner"]["Heart"], beliefs["learner_printed"]["Heart"]
+    fourth = beliefs["learner"]["Heart"]
+    fifth = beliefs["learner_printed"]["Heart"]
     return statement(
         "(4) conditioned on r is (5): Heart, given a Malaysian",
         "the same distribution",

@@ -61,7 +61,8 @@ def status(view: View) -> tuple[str, str]:
         key = "status_open" if result is None else "status_no_policy"
         return OPEN, view.texts(f"workbench.assess.{key}")
     state = STATES[state_of(result)]
-    if held := held_columns(result):
+    held = held_columns(result)
+    if held:
         columns = view.texts.number_of(len(held), "column")
         return state, view.texts("workbench.assess.status_holds", columns=columns)
     number = sum(STATES[limit["met"]] == state for limit in own_limits(result))
@@ -70,4 +71,6 @@ def status(view: View) -> tuple[str, str]:
     return state, view.texts(f"workbench.assess.status_{state}", number=number)
 
 
-ASSESS = Step(NAME, context, status, commands=commands)  # ways are taken to the step Protect
+ASSESS = Step(
+    name=NAME, context=context, status=status, commands=commands
+)  # ways are taken to the step Protect

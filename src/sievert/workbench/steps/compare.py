@@ -17,7 +17,9 @@ from sievert.workbench.typed_paths import is_there, short_name
 from sievert.workbench.written_files import written_before
 
 NAME = "compare"
-WIDE, NARROW = 700, 330  # pixels of the map
+# Pixels of the map.
+WIDE = 700
+NARROW = 330
 
 
 def commands(choices: Choices) -> tuple[Argv, ...]:
@@ -88,11 +90,11 @@ def _maps(view: View, rows: list[dict[str, Any]], secret: str) -> dict[str, Mark
         return {}
     dots = [
         MapPoint(
-            across,
-            up,
-            row["state"],
-            "",
-            texts("workbench.compare.at_most_name", name=row["name"])
+            across=across,
+            up=up,
+            state=row["state"],
+            said="",
+            name=texts("workbench.compare.at_most_name", name=row["name"])
             if row["at_most"]
             else row["name"],
             hollow=bool(row["better"]),
@@ -100,9 +102,9 @@ def _maps(view: View, rows: list[dict[str, Any]], secret: str) -> dict[str, Mark
         for row, across, up in places
     ]
     words = MapWords(
-        texts("workbench.compare.map_label", number=len(dots)),
-        texts("workbench.protect.across", secret=secret),
-        texts("workbench.protect.up"),
+        label=texts("workbench.compare.map_label", number=len(dots)),
+        across=texts("workbench.protect.across", secret=secret),
+        up=texts("workbench.protect.up"),
         note=texts("workbench.compare.corrected"),
     )
     return {k: draw_map(dots, words, size) for k, size in (("wide", WIDE), ("narrow", NARROW))}
@@ -111,7 +113,8 @@ def _maps(view: View, rows: list[dict[str, Any]], secret: str) -> dict[str, Mark
 def change(choices: Choices, form: Form) -> Choices:
     """Add a release by its path, or take one from the list."""
     releases = choices.texts(NAME, "releases")
-    if gone := form.one("remove"):
+    gone = form.one("remove")
+    if gone:
         return choices.put(NAME, releases=tuple(path for path in releases if path != gone))
     path = named_file(form, "path", "the path of a release of this table")
     require(is_there(path), f"{short_name(path)}: no such file")
@@ -125,10 +128,18 @@ def status(view: View) -> tuple[str, str]:
     if not number:
         return OPEN, view.texts("workbench.compare.status_none")
     shown = view.texts.number_of(number, "release")
-    if old := sum(written_before(view.choices, path) for path in releases):
+    old = sum(written_before(view.choices, path) for path in releases)
+    if old:
         return DOUBTFUL, view.texts("workbench.compare.status_old", releases=shown, old=old)
     result = view.get(compare_command(view.choices)) if has_roles(view.choices) else None
     return OPEN if result is None else releases_state(result, view.texts), shown
 
 
-COMPARE = Step(NAME, context, status, change, commands, settings=("releases",))
+COMPARE = Step(
+    name=NAME,
+    context=context,
+    status=status,
+    change=change,
+    commands=commands,
+    settings=("releases",),
+)

@@ -64,7 +64,8 @@ def _changes(view: View, result: Any) -> list[dict[str, Any]]:
 def _row(
     part: ReportPart, column: str, how: str, measured: Any, level: int | None
 ) -> dict[str, Any]:
-    name, of = part.writer.name(column), measured["reidentification"]
+    name = part.writer.name(column)
+    of = measured["reidentification"]
     without = part.texts("options.without", columns=name)
     words = without if how == WITHOUT else f"{name} {part.texts.remark(how)}"
     return {
@@ -95,4 +96,6 @@ def column_shares(result: Any) -> dict[str, float]:
     return {c: about["share"] for c, about in columns.items() if about["share"] is not None}
 
 
-EXPLAIN = Step(NAME, context, status, commands=commands)  # changes are taken to the step Protect
+EXPLAIN = Step(
+    name=NAME, context=context, status=status, commands=commands
+)  # changes are taken to the step Protect

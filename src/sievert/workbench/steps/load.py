@@ -34,9 +34,17 @@ UNLESS_CHOSEN = {"encoding": "utf-8", "suppressed": "*", "missing": "value", "qu
 def begin(start: str, *, show_values: bool = False) -> Choices:
     """The choices at the start: a table, or a folder to choose one from."""
     require(is_text(start), "the name of the table is not text", hint="rename it")
-    path, database = Path(start.partition("?")[0]), start.startswith(DATABASES)
-    folder = Path() if database else path if path.is_dir() else path.parent
-    table = "" if not database and path.is_dir() else not_an_option(start)
+    path = Path(start.partition("?")[0])
+    database = start.startswith(DATABASES)
+    if database:
+        folder = Path()
+        table = not_an_option(start)
+    elif path.is_dir():
+        folder = path
+        table = ""
+    else:
+        folder = path.parent
+        table = not_an_option(start)
     return Choices(table).put("load", folder=str(folder), show_values="yes" if show_values else "")
 
 
@@ -56,7 +64,8 @@ def columns_command(choices: Choices) -> Argv:
 def _context(view: View) -> dict[str, Any]:
     choices = view.choices
     result = view.get(columns_command(choices)) or {}
-    columns, assessed = result.get("columns", []), table_result("assess", view)
+    columns = result.get("columns", [])
+    assessed = table_result("assess", view)
     own = choices.of("load")
     return {
         "read": result.get("table"),
@@ -111,7 +120,7 @@ def _change(choices: Choices, form: Form) -> Choices:
         **{n: "" if form.one(n) == UNLESS_CHOSEN.get(n) else form.one(n) for n in TEXTS},
         "delimiter": ("", *form.many("delimiter"))[-1],  # a tab is one too
         **{name: form.one(name) for name in CHECKED},
-        "na": tuple(code for each in form.one("na").split(",") if (code := each.strip())),
+        "na": tuple(filter(None, map(str.strip, form.one("na").split(",")))),
         "types": _types(form.one("types")),
     }
     require(settings["missing"] in ("", *MISSING), "missing values: no such rule", hint=MISSING[0])
@@ -155,10 +164,10 @@ def _types(text: str) -> dict[str, str]:
 
 
 LOAD = Step(
-    "load",
-    _context,
-    _status,
-    _change,
-    commands,
+    name="load",
+    context=_context,
+    status=_status,
+    change=_change,
+    commands=commands,
     settings=(*KEPT, *TEXTS, *CHECKED, "na", "types"),
 )

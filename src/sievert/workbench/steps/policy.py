@@ -33,7 +33,9 @@ from sievert.workbench.working_policy import (
     with_roles,
 )
 
-OWN, NONE = "own", "none"  # in place of an example
+# In place of an example.
+OWN = "own"
+NONE = "none"
 SIDES = {">=": "min", "<=": "max"}
 KEPT = (*SIDES.values(), "drop")  # of a row whose form was refused
 ABOUT_A_LIMIT = ("impossible_limits", "undecidable_limits", "harmless_side", "misplaced_limits")
@@ -53,15 +55,18 @@ def current_limits(choices: Choices) -> dict[str, str]:
 
 
 def _context(view: View) -> dict[str, Any]:
-    choices, texts = view.choices, view.texts
+    choices = view.choices
+    texts = view.texts
     check = next((view.get(argv) for argv in commands(choices)), None)
     gaps = [] if check is None else check["gaps"]
     limits = [_limit_row(k, bounds, gaps, texts) for k, bounds in current_limits(choices).items()]
     about = {id(gap) for row in limits for gap in row["gaps"]}
     secrets = choices.texts("roles", "sensitive")
     chosen, own_file = _source(choices)
-    if (sent := view.sent) is not None and sent.one("do") == "use":
-        chosen, own_file = sent.one("source", chosen), sent.one("file")
+    sent = view.sent
+    if sent is not None and sent.one("do") == "use":
+        chosen = sent.one("source", chosen)
+        own_file = sent.one("file")
         places = {text: place for place, text in sent.beginning("key:").items()}
         for row in limits:
             row |= {side: sent.one(f"{side}:{places.get(row['key'])}") for side in KEPT}
@@ -108,7 +113,8 @@ def _proposed_path(choices: Choices) -> str:
 
 def _limit_words(choices: Choices, texts: Texts) -> str:
     """How many limits there are: one on inference counts for each secret, once they are known."""
-    limits, secrets = current_limits(choices), with_roles(choices).texts("roles", "sensitive")
+    limits = current_limits(choices)
+    secrets = with_roles(choices).texts("roles", "sensitive")
     each = sum(key in BY_ID and "secret" in BY_ID[key].kinds for key in limits)
     if each and len(secrets) > 1:
         number = len(limits)
@@ -178,7 +184,8 @@ def _change(choices: Choices, form: Form) -> Choices:
 def _choose(choices: Choices, form: Form) -> Choices:
     """Another policy; its roles are taken over where it has some and somebody wants them."""
     before, own_file = _source(choices)
-    source, file = form.one("source", before), form.one("file", own_file)
+    source = form.one("source", before)
+    file = form.one("file", own_file)
     if source == before and file and file != own_file:
         source = OWN  # who types the path of another file wants it
     if (source, file) == (before, own_file) or source == before != OWN:
@@ -205,7 +212,8 @@ def _edit(choices: Choices, before: Mapping[str, str], form: Form) -> Choices:
             {k: v for k, v in before.items() if k == key}
         ):
             limits[key] = bounds
-    if measure := form.one("new_measure"):
+    measure = form.one("new_measure")
+    if measure:
         require(measure in BY_ID, f"no measure is called {measure!r}", hint="sievert measures")
         side = ">=" if BY_ID[measure].riskier == "low" else "<="
         key = "/".join(part for part in (form.one("new_place"), measure) if part)
@@ -244,10 +252,18 @@ def _save(choices: Choices, form: Form) -> Choices:
     text = policy_text(choices)
     require(text, "there is no policy to save")
     parse_policy(policy_tables(choices) or {}, Path(path).name)
-    if refusal := refusal_to_replace(form, path):
+    refusal = refusal_to_replace(form, path)
+    if refusal:
         raise RefusedError(refusal)
     files.write_text(path, text, sources=[choices.table, *examples().values()], force=True)
     return choices.put("policy", file=path, limits={}, edited="")
 
 
-POLICY = Step("policy", _context, _status, _change, commands, settings=("file", "limits", "edited"))
+POLICY = Step(
+    name="policy",
+    context=_context,
+    status=_status,
+    change=_change,
+    commands=commands,
+    settings=("file", "limits", "edited"),
+)

@@ -45,7 +45,9 @@ from sievert.workbench.written_files import (
 NAME = "protect"
 HOW = (FULL, "local", CELLS)
 BUDGETS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2")
-FEW_RECORDS, FEW_RECODINGS = 50_000, 5_000  # whose map is drawn unasked
+# The most records and recodings for which the map is drawn without being asked for.
+FEW_RECORDS = 50_000
+FEW_RECODINGS = 5_000
 RECODING = ("hierarchies", "loss", "weights")
 CHOSEN = ("how", "levels", "suppress", *RECODING)  # by the form
 SETTINGS = (*CHOSEN, "frontier", "written", "under")
@@ -82,7 +84,8 @@ def context(view: View) -> dict[str, Any]:
     if not has_roles(choices) or not has_policy(choices):
         return {"need": "policy" if has_roles(choices) else "roles"}
     release = view.get(protect_command(choices))
-    how, given = choices.text(NAME, "how") or FULL, bool(choices.mapping(NAME, "levels"))
+    how = choices.text(NAME, "how") or FULL
+    given = bool(choices.mapping(NAME, "levels"))
     return {
         "need": "",
         "how": how,
@@ -116,7 +119,8 @@ def _columns(view: View, release: Any) -> list[dict[str, Any]]:
     if not proposals:
         return []
     explained = table_result("explain", view) or {}
-    shares, levels = column_shares(explained), shown_levels(view)
+    shares = column_shares(explained)
+    levels = shown_levels(view)
     rows = []
     for column in (release or explained)["roles"]["quasi"] if release or explained else proposals:
         names = level_names(view.texts, proposals[column])
@@ -147,9 +151,11 @@ def _budgets(view: View, release: Any) -> dict[str, Any]:
 
 def change(choices: Choices, form: Form) -> Choices:
     """What the buttons of the page do."""
-    if point := form.one("point"):
+    point = form.one("point")
+    if point:
         return choices.put(NAME, how=None, levels=read_levels(point))
-    if merged := form.one("merge"):
+    merged = form.one("merge")
+    if merged:
         levels = {**choices.mapping(NAME, "levels"), **read_levels(merged)}
         return choices.put(NAME, how=None, levels=levels)
     match form.one("do"):
@@ -169,7 +175,8 @@ def _taken(choices: Choices, form: Form) -> Choices:
 
     Levels of other hierarchies mean something else: then the least loss is looked for.
     """
-    chosen, levels = _with_ways(choices, form), check_levels(form.beginning("level:"))
+    chosen = _with_ways(choices, form)
+    levels = check_levels(form.beginning("level:"))
     if not _same(chosen, choices, "hierarchies"):
         return chosen.put(NAME, levels=None)
     searched = form.one("searched")
@@ -185,7 +192,8 @@ def _same(one: Choices, other: Choices, name: str) -> bool:
 
 
 def _with_ways(choices: Choices, form: Form) -> Choices:
-    how, settings = _how(form), with_recoding_settings(choices, form)
+    how = _how(form)
+    settings = with_recoding_settings(choices, form)
     return settings.put(NAME, how="" if how == FULL else how, suppress=_budget(form))
 
 
@@ -219,7 +227,8 @@ def act(choices: Choices, form: Form) -> Action | None:
     if form.one("do") != "write":
         return None
     path = named_file(form, "path", "release.csv")
-    taken, shown = _taken(choices, form), check_levels(form.beginning("level:"))
+    taken = _taken(choices, form)
+    shown = check_levels(form.beginning("level:"))
     if _how(form) == FULL:
         same = _same(taken, choices, "hierarchies")
         require(same, "the levels shown are of other hierarchies", hint="recalculate first")
@@ -237,13 +246,15 @@ def act(choices: Choices, form: Form) -> Action | None:
         )
 
     argv = (*protect_command(seen), "-o", path, *replacing(path))
-    known, refusal = protect_command(taken), refusal_to_replace(form, path)
-    return Action(argv, then, accepted=(0,), kept=taken, known_by=known, refusal=refusal)
+    known = protect_command(taken)
+    refusal = refusal_to_replace(form, path)
+    return Action(argv=argv, then=then, accepted=(0,), kept=taken, known_by=known, refusal=refusal)
 
 
 def status(view: View) -> tuple[str, str]:
     """Whether the release meets the policy and is written as it is shown."""
-    texts, choices = view.texts, view.choices
+    texts = view.texts
+    choices = view.choices
     known = has_roles(choices) and has_policy(choices)
     release = view.get(protect_command(choices)) if known else None
     ages, current = _written(view).values() if known else ({}, "")
@@ -315,7 +326,8 @@ def recoding_context(view: View) -> dict[str, Any]:
 
     Columns are those of the roles: a hierarchy that fails can be mended.
     """
-    choices, sent = view.choices, view.sent or Form({})
+    choices = view.choices
+    sent = view.sent or Form({})
     proposals = (table_result("hierarchies", view) or {}).get("proposals", {})
     hierarchies, weights = (choices.mapping(NAME, name) for name in ("hierarchies", "weights"))
     columns = [
@@ -336,4 +348,14 @@ def recoding_context(view: View) -> dict[str, Any]:
     }
 
 
-PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, written_releases, further)
+PROTECT = Step(
+    name=NAME,
+    context=context,
+    status=status,
+    change=change,
+    commands=commands,
+    act=act,
+    settings=SETTINGS,
+    files=written_releases,
+    further=further,
+)

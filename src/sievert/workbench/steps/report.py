@@ -112,7 +112,8 @@ def change(choices: Choices, form: Form) -> Choices:
     parts = tuple(name for name in form.many("part") if name in OTHERS)
     require(len(parts) == len(form.many("part")), "no such result", hint=", ".join(OTHERS))
     mask = form.one("mask") if kind == "share" else ""
-    heading, path = form.one("heading"), form.one("path")
+    heading = form.one("heading")
+    path = form.one("path")
     require(not heading.startswith("-"), "a title does not begin with a hyphen")
     kind = "" if kind == KINDS[0] else kind
     without = tuple(name for name in _possible(choices) if name not in parts)
@@ -127,7 +128,8 @@ def act(choices: Choices, form: Form) -> Action | None:
     chosen = change(choices, form)
     path = named_file(form, "path", "report.html")
     names = _chosen(chosen)
-    parts, options = _parts(chosen, names), shlex.join((*names, *_options(chosen)))
+    parts = _parts(chosen, names)
+    options = shlex.join((*names, *_options(chosen)))
     made_under = conditions(chosen, tuple(parts.values()))
 
     def then(after: Choices) -> Choices:
@@ -137,7 +139,7 @@ def act(choices: Choices, form: Form) -> Action | None:
         return after.put(NAME, **{**chosen.of(NAME), **written})
 
     argv = (*report_command(chosen), *replacing(path))
-    return Action(argv, then, inputs=parts, refusal=refusal_to_replace(form, path))
+    return Action(argv=argv, then=then, inputs=parts, refusal=refusal_to_replace(form, path))
 
 
 def _split(written: str) -> tuple[list[str], list[str]]:
@@ -163,14 +165,16 @@ def status(view: View) -> tuple[str, str]:
     written = _written(view.choices)
     if not written:
         return OPEN, view.texts("workbench.report.status_none")
-    if current := next((row["path"] for row in written if not row["old"]), ""):
+    current = next((row["path"] for row in written if not row["old"]), "")
+    if current:
         return MET, Path(current).name
     return DOUBTFUL, view.texts("workbench.protect.status_old")
 
 
 def files(choices: Choices) -> tuple[WrittenFile, ...]:
     """The pages that were written, each of its own results."""
-    under, pages = choices.mapping(NAME, "under"), []
+    under = choices.mapping(NAME, "under")
+    pages = []
     for path, written in choices.mapping(NAME, "written").items():
         names, options = _split(written)
         parts = _parts(choices, names)
@@ -180,12 +184,12 @@ def files(choices: Choices) -> tuple[WrittenFile, ...]:
 
 
 REPORT = Step(
-    NAME,
-    context,
-    status,
-    change,
-    commands,
-    act,
-    ("kind", "parts", "without", "mask", "heading", "path", "written", "under"),
-    files,
+    name=NAME,
+    context=context,
+    status=status,
+    change=change,
+    commands=commands,
+    act=act,
+    settings=("kind", "parts", "without", "mask", "heading", "path", "written", "under"),
+    files=files,
 )

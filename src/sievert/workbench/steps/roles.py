@@ -43,10 +43,12 @@ def columns_without_role(choices: Choices, columns: list[str]) -> list[str]:
 
 
 def _context(view: View) -> dict[str, Any]:
-    choices, result = with_roles(view.choices), view.get(columns_command(view.choices))
+    choices = with_roles(view.choices)
+    result = view.get(columns_command(view.choices))
     if result is None:
         return {"rows": [], "bare": [], "roles": ROLES, "person": "", "names": []}
-    listed, by_column = ColumnList.from_dict(result), roles_by_column(choices)
+    listed = ColumnList.from_dict(result)
+    by_column = roles_by_column(choices)
     people = ROWS_ARE_PEOPLE if choices.text("roles", "rows_are_people") else ""
     person = choices.text("roles", "person") or people
     reasons = {c: why for role in WITH_REASON for c, why in choices.mapping("roles", role).items()}
@@ -91,7 +93,8 @@ def _status(view: View) -> tuple[str, str]:
     result = view.get(columns_command(view.choices)) or {"columns": []}
     if not quasi:
         return DOUBTFUL, view.texts("workbench.roles.nobody")
-    if bare := columns_without_role(choices, [column["name"] for column in result["columns"]]):
+    bare = columns_without_role(choices, [column["name"] for column in result["columns"]])
+    if bare:
         return DOUBTFUL, view.texts("workbench.roles.without", number=len(bare))
     return MET, view.texts("workbench.roles.tally", quasi=quasi, secret=secret)
 
@@ -162,4 +165,11 @@ def _name(text: str) -> str:
     return name
 
 
-ROLES_STEP = Step("roles", _context, _status, _change, commands, settings=SETTINGS)
+ROLES_STEP = Step(
+    name="roles",
+    context=_context,
+    status=_status,
+    change=_change,
+    commands=commands,
+    settings=SETTINGS,
+)

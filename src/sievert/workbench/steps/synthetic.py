@@ -30,9 +30,11 @@ def context(view: View) -> dict[str, Any]:
 def change(choices: Choices, form: Form) -> Choices:
     """Add or take away a synthetic table; name the people whom its generator never saw."""
     tables = choices.texts(NAME, "tables")
-    if gone := form.one("remove"):
+    gone = form.one("remove")
+    if gone:
         return choices.put(NAME, tables=tuple(path for path in tables if path != gone))
-    path, control = form.one("path"), form.one("control")
+    path = form.one("path")
+    control = form.one("control")
     require(path or tables, "no synthetic table is named", hint="the path of a table")
     for field in ("path", "control"):
         file = named_file(form, field, "the path of a table") if form.one(field) else "."
@@ -51,4 +53,11 @@ def status(view: View) -> tuple[str, str]:
     return state, view.texts.number_of(number, "table")
 
 
-SYNTHETIC = Step(NAME, context, status, change, commands, settings=("tables", "control"))
+SYNTHETIC = Step(
+    name=NAME,
+    context=context,
+    status=status,
+    change=change,
+    commands=commands,
+    settings=("tables", "control"),
+)

@@ -1,8 +1,8 @@
-"""What a release tells where any two of its sets are apart or one inside the other: a closed form.
+"""The posterior in closed form, where any two sets of a release are disjoint or nested.
 
-Such sets make a tree. At each of its nodes the shares of the next smaller sets, and of the atoms in
-none of them, are Dirichlet, independent of the shares at other nodes: a record with a label counts
-once for every set around it, and says nothing on what is inside it.
+Such sets make a tree. At each node, the shares of the next smaller sets, and of the atoms in none
+of them, are Dirichlet and independent of the shares at other nodes. A record with a label counts
+once for every set around it, and says nothing about what is inside its label.
 """
 
 import math
@@ -16,17 +16,19 @@ from sievert.attacks.reasoning.model import BetaMixture, Factor, FactorPosterior
 from sievert.counts.cube import run_starts
 from sievert.errors import require
 
-LEAST, MOST = 1e-200, 1e200  # weights of a prior whose products and ratios stay numbers
+# Weights of a prior whose products and ratios stay numbers.
+LEAST = 1e-200
+MOST = 1e200
 CANCELLATION = 1e-3  # below this share of its operands a difference is summed again
 
 
 @dataclass(frozen=True)
 class Forest:
-    """Sets, of which any two are apart or one inside the other, as a tree.
+    """Sets as a tree; any two sets are disjoint, or one contains the other.
 
-    Node 0 is the whole domain, node k + 1 the set of `labels[k]`; the smallest set around a node is
-    `parents[node]`, that around an atom `owners[atom]`. `levels` has the nodes by depth, the
-    nearest to the whole domain first, side by side where they have one parent.
+    Node 0 is the whole domain, and node k + 1 is the set of `labels[k]`. The smallest set around a
+    node is `parents[node]`; the smallest set around an atom is `owners[atom]`. `levels` has the
+    nodes by depth, starting at the whole domain; nodes with the same parent are neighbours.
     """
 
     labels: Ints
@@ -66,7 +68,7 @@ class Forest:
         return sums
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DirichletTree:
     """The posterior of one factor among people with one secret, exactly.
 
@@ -88,10 +90,12 @@ class DirichletTree:
 
     def posterior(self) -> FactorPosterior:
         """The expected shares of atoms, in all and within each label."""
-        forest, factor = self.forest, self.factor
+        forest = self.forest
+        factor = self.factor
         totals = self.masses + (self.below - self.counts)  # of all that a node is split into
         # Numbers are parts times powers of 2: the share of a set deep inside others may be tiny.
-        part, power = np.ones(len(self.counts)), np.zeros(len(self.counts), dtype=np.int64)
+        part = np.ones(len(self.counts))
+        power = np.zeros(len(self.counts), dtype=np.int64)
         for level in forest.levels:
             up = forest.parents[level]
             part[level], step = np.frexp(part[up] * (self.weights[level] / totals[up]))
@@ -102,13 +106,15 @@ class DirichletTree:
         inside = np.zeros(len(factor.members))
         seen = np.flatnonzero(self.counts[1:] > 0)
         places, sizes = label_places(factor, forest.labels[seen])
-        atoms, nodes = factor.members[places], np.repeat(seen + 1, sizes)
+        atoms = factor.members[places]
+        nodes = np.repeat(seen + 1, sizes)
         inside[places] = _scale(parts[atoms] / part[nodes], powers[atoms] - power[nodes])
         return FactorPosterior(_scale(parts, powers), inside)
 
     def draw(self, rng: np.random.Generator, times: int) -> Floats:
         """Independent draws of the shares of all atoms, one a row."""
-        forest, nodes = self.forest, len(self.counts)
+        forest = self.forest
+        nodes = len(self.counts)
         order, starts = forest.kin
         shapes = np.concatenate((self.weights[1:], self.prior))[order]
         logs = log_gammas(rng, np.broadcast_to(shapes, (times, len(shapes))))
@@ -130,13 +136,15 @@ class DirichletTree:
         """Parameters of independent Betas whose product is the share of an atom."""
         parameters = []
         node = int(self.forest.owners[atom])
-        first, second = float(self.prior[atom]), self._beside(node, atom=atom)
+        first = float(self.prior[atom])
+        second = self._beside(node, atom=atom)
         while node:
             up = int(self.forest.parents[node])
             beside = self._beside(up, node=node)
             if self.counts[node]:
                 parameters.append((first, second))
-                first, second = float(self.weights[node]), beside
+                first = float(self.weights[node])
+                second = beside
             else:
                 second += beside
             node = up
@@ -183,8 +191,10 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
     sizes = factor.starts[labels + 1] - factor.starts[labels]
     labels = labels[np.argsort(-sizes, kind="stable")]  # a set follows those around it
     places, sizes = label_places(factor, labels)
-    atoms, nodes = factor.members[places], np.repeat(np.arange(1, len(labels) + 1), sizes)
-    parents, owners = np.zeros(len(labels) + 1, np.int64), np.zeros(atoms_count, np.int64)
+    atoms = factor.members[places]
+    nodes = np.repeat(np.arange(1, len(labels) + 1), sizes)
+    parents = np.zeros(len(labels) + 1, np.int64)
+    owners = np.zeros(atoms_count, np.int64)
     depths = np.ones(len(labels), dtype=np.int64)
     if len(labels) and np.bincount(atoms, minlength=atoms_count).max() > 1:
         order = np.argsort(atoms, kind="stable")  # of each atom the sets around it, largest first
@@ -203,7 +213,7 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
         owners[atoms] = nodes
     order = np.lexsort((parents[1:], depths)) + 1
     levels = np.split(order, run_starts(depths[order - 1])[1:]) if len(labels) else ()
-    return Forest(labels, parents, owners, tuple(levels))
+    return Forest(labels=labels, parents=parents, owners=owners, levels=tuple(levels))
 
 
 def weights_of(factor: Factor, secret: int) -> Floats:
@@ -218,7 +228,7 @@ def weights_of(factor: Factor, secret: int) -> Floats:
 
 
 def log_gammas(rng: np.random.Generator, shapes: Floats) -> Floats:
-    """Logarithms of Gamma draws: those of tiny shapes are below any double.
+    """Logarithms of Gamma draws; a draw of a tiny shape is below any double.
 
     Gamma(a) is Gamma(a + 1) times a uniform number to the power 1/a.
     """
@@ -238,11 +248,18 @@ def dirichlets(rng: np.random.Generator, shapes: Floats) -> Floats:
 def _tree(factor: Factor, forest: Forest, secret: int) -> DirichletTree:
     prior = weights_of(factor, secret)
     counts = np.append(0, factor.counts[forest.labels, secret]).astype(np.int64)
-    return DirichletTree(factor, forest, prior, counts, forest.sums(counts), forest.masses(prior))
+    return DirichletTree(
+        factor=factor,
+        forest=forest,
+        prior=prior,
+        counts=counts,
+        below=forest.sums(counts),
+        masses=forest.masses(prior),
+    )
 
 
 def label_places(factor: Factor, labels: Ints) -> tuple[Ints, Ints]:
-    """Where the members of some labels are, and how many each has."""
+    """The places of the members of some labels, and the number of members of each."""
     firsts = factor.starts[labels].astype(np.int64)
     sizes = factor.starts[labels + 1] - firsts
     return np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum()), sizes

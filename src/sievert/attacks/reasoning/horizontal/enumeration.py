@@ -15,7 +15,7 @@ WORK = 1000  # numbers moved, for each table that may be kept
 BITS = 128  # of products
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CompatibleTables:
     """All tables of one factor and secret that fit a release, with their probabilities.
 
@@ -86,7 +86,8 @@ def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> Compat
     >>> enumerate_tables(factor, 0).counts()
     array([[1, 0]])
     """
-    prior, sizes = weights_of(factor, secret), np.diff(factor.starts)
+    prior = weights_of(factor, secret)
+    sizes = np.diff(factor.starts)
     records = np.asarray(factor.counts[:, secret], dtype=np.int64)
     telling = (records > 0) & (sizes < len(prior))
     single = np.flatnonzero(telling & (sizes == 1))
@@ -101,7 +102,8 @@ def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> Compat
     atoms, within = np.unique(factor.members[places], return_inverse=True)
     tops = np.zeros(len(atoms), dtype=np.int64)
     np.add.at(tops, within, np.repeat(records[labels], widths))
-    states, left = _States.empty(tops, len(places)), most * WORK
+    states = _States.empty(tops, len(places))
+    left = most * WORK
     for end, width, number in zip(np.cumsum(widths), widths, records[labels], strict=True):
         columns = slice(end - width, end)
         added = states.with_label(within[columns], int(number), columns, most, left)
@@ -110,18 +112,18 @@ def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> Compat
         states, left = added
     varied = states.counts()
     return CompatibleTables(
-        factor,
-        secret,
-        atoms,
-        varied,
-        sure,
-        _weights(states, varied, (prior + sure)[atoms]),
-        places,
-        states.means,
+        factor=factor,
+        secret=secret,
+        atoms=atoms,
+        varied=varied,
+        sure=sure,
+        weights=_weights(states, varied, (prior + sure)[atoms]),
+        places=places,
+        means=states.means,
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _States:
     """Count vectors packed into words, and the ways to each: a part times a power of 2."""
 
@@ -134,10 +136,13 @@ class _States:
 
     @classmethod
     def empty(cls, tops: Ints, columns: int) -> "_States":
-        factors, word, room = [], 0, 1
+        factors = []
+        word = 0
+        room = 1
         for top in tops.tolist():
             if room * (top + 1) > 1 << 62:
-                word, room = word + 1, 1
+                word = word + 1
+                room = 1
             factors.append((word, room))
             room *= top + 1
         table = np.zeros((len(tops), word + 1), dtype=np.int64)
@@ -145,7 +150,14 @@ class _States:
             table[atom, at] = value
         nothing = np.zeros((1, word + 1), dtype=np.int64)
         power = np.ones(1, dtype=np.int64)
-        return cls(table, tops, nothing, np.full(1, 0.5), power, np.zeros((1, columns)))
+        return cls(
+            factors=table,
+            tops=tops,
+            words=nothing,
+            parts=np.full(1, 0.5),
+            powers=power,
+            means=np.zeros((1, columns)),
+        )
 
     def counts(self) -> Ints:
         counts = np.empty((len(self.words), len(self.tops)), dtype=np.int64)
@@ -158,10 +170,12 @@ class _States:
         self, atoms: Ints, records: int, columns: slice, most: int, left: int
     ) -> "tuple[_States, int] | None":
         """These with the records of one label, and the work left to do; None if it is too much."""
-        states, rest = self, records
+        states = self
+        rest = records
         wide = self.words.shape[1] + self.means.shape[1] + 2
         while rest:
-            piece, room = rest, AT_ONCE // (wide * len(states.words))
+            piece = rest
+            room = AT_ONCE // (wide * len(states.words))
             while piece > 1 and _ways(piece, len(atoms), room) > room:
                 piece = (piece + 1) // 2
             work = len(states.words) * _ways(piece, len(atoms), left) * wide
@@ -177,7 +191,8 @@ class _States:
     def _with_records(self, atoms: Ints, records: int, columns: slice, share: float) -> "_States":
         splits = _splits(records, len(atoms))
         parts, powers = _rising(1.0, records)
-        part, power = np.full(len(splits), parts[records]), np.full(len(splits), powers[records])
+        part = np.full(len(splits), parts[records])
+        power = np.full(len(splits), powers[records])
         for column in splits.T:
             part, step = np.frexp(part / parts[column])
             power = power + step - powers[column]
@@ -191,7 +206,10 @@ class _States:
 
     def _merge(self, words: Ints, parts: Floats, powers: Ints, means: Floats) -> "_States":
         order = np.lexsort(words.T)
-        words, parts, powers, means = words[order], parts[order], powers[order], means[order]
+        words = words[order]
+        parts = parts[order]
+        powers = powers[order]
+        means = means[order]
         starts = np.flatnonzero(np.append(True, (words[1:] != words[:-1]).any(axis=1)))
         sizes = np.diff(np.append(starts, len(words)))
         tops = np.maximum.reduceat(powers, starts)
@@ -203,12 +221,20 @@ class _States:
             else means[starts]
         )
         part, step = np.frexp(sums)
-        return _States(self.factors, self.tops, words[starts], part, tops + step, means)
+        return _States(
+            factors=self.factors,
+            tops=self.tops,
+            words=words[starts],
+            parts=part,
+            powers=tops + step,
+            means=means,
+        )
 
 
 def _weights(states: _States, varied: Ints, prior: Floats) -> Floats:
     """Ways to each table, times the rising factorials of the prior; they sum to 1."""
-    parts, powers = states.parts, states.powers
+    parts = states.parts
+    powers = states.powers
     for column, weight, top in zip(varied.T, prior.tolist(), states.tops.tolist(), strict=True):
         each, power = _rising(weight, top)
         parts, step = np.frexp(parts * each[column])
@@ -221,14 +247,18 @@ def _rising(base: float, times: int) -> tuple[Floats, Ints]:
     """1, b, b·(b + 1), ... as parts times powers of 2, each rounded once."""
     top, bottom = base.as_integer_ratio()
     less = bottom.bit_length() - 1
-    product, power = 1, 0
-    parts, powers = np.empty(times + 1), np.empty(times + 1, dtype=np.int64)
+    product = 1
+    power = 0
+    parts = np.empty(times + 1)
+    powers = np.empty(times + 1, dtype=np.int64)
     for k in range(times + 1):
         extra = max(0, product.bit_length() - BITS)
-        product, power = product >> extra, power + extra
+        product = product >> extra
+        power = power + extra
         parts[k], step = math.frexp(product)
         powers[k] = power + step
-        product, power = product * (top + k * bottom), power - less
+        product = product * (top + k * bottom)
+        power = power - less
     return parts, powers
 
 

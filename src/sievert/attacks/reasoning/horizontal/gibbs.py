@@ -19,8 +19,14 @@ from sievert.errors import require
 from sievert.numerics.acceleration import compile_loops
 
 ONE_BY_ONE = 4  # with more records an atom than this a cell is drawn as counts
-NOTHING, CERTAIN, ANYTHING = -1, -2, -3  # labels of no record, of one atom, of all atoms
-NONE, WHOLE, VALUES = 0, 1, 2  # where the share 0 is kept, the share 1, and the others from there
+# Labels of no record, of one atom, and of all atoms.
+NOTHING = -1
+CERTAIN = -2
+ANYTHING = -3
+# The places of the share 0, of the share 1, and of the first other share.
+NONE = 0
+WHOLE = 1
+VALUES = 2
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class ShareLayout:
         return cls(factor, offsets, int(ends[-1]) if len(ends) else VALUES)
 
     def spots(self, rows: Ints, places: Ints) -> Ints:
-        """Where the shares at some places of the factor's members are, for a row of secrets each.
+        """Find the shares at some places of the factor's members, each for a row of secrets.
 
         With them a reading is looked up as often as there is one.
         """
@@ -57,7 +63,8 @@ class ShareLayout:
         rows, places = np.broadcast_arrays(rows, places)
         labels = np.searchsorted(factor.starts, places, side="right") - 1
         spots = self.offsets[rows, labels]
-        free, sampled = spots == ANYTHING, spots >= 0
+        free = spots == ANYTHING
+        sampled = spots >= 0
         spots[sampled] += (places - factor.starts[labels])[sampled]
         spots[spots == NOTHING] = NONE
         spots[spots == CERTAIN] = WHOLE
@@ -111,29 +118,37 @@ class UrnSampler:
         rows, labels = np.nonzero(offsets == CERTAIN)
         np.add.at(self._sure, (rows, factor.members[factor.starts[labels]]), records[rows, labels])
         rows, labels = np.nonzero(offsets >= 0)
-        here, first, last = records[rows, labels], factor.starts[labels], factor.starts[labels + 1]
+        here = records[rows, labels]
+        first = factor.starts[labels]
+        last = factor.starts[labels + 1]
         many = here > ONE_BY_ONE * (last - first)
         kept = np.where(many, last - first, here)
         begin = np.cumsum(kept) - kept
         cells = np.stack((rows, first, last, here, begin, offsets[rows, labels], many), axis=1)
+        longest = int((last - first).max(initial=1)) + 16
+        weights, heaps, tops = np.zeros((3, longest))
         self._urns = UrnState(
-            cells.astype(np.int64),
-            np.ascontiguousarray(factor.members, dtype=np.uint32),
-            prior,
-            self._sure.copy(),
-            np.zeros(int(kept.sum()), dtype=np.uint32),
-            np.zeros(self.layout.end),
-            *np.zeros((3, int((last - first).max(initial=1)) + 16)),
+            cells=cells.astype(np.int64),
+            members=np.ascontiguousarray(factor.members, dtype=np.uint32),
+            prior=prior,
+            counts=self._sure.copy(),
+            atoms=np.zeros(int(kept.sum()), dtype=np.uint32),
+            sums=np.zeros(self.layout.end),
+            weights=weights,
+            heaps=heaps,
+            tops=tops,
         )
         self.counts = self._urns.counts
-        self._rng, self._sweeps = rng, 0
+        self._rng = rng
+        self._sweeps = 0
         plain: tuple[Callable[..., None], ...] = (sweep_cells, add_records)
         loops = (compile_loops(*plain) if compiled else None) or plain
-        self._sweep, self._add = loops[0], loops[1]
+        self._sweep = loops[0]
+        self._add = loops[1]
         self._sweep(self._urns, rng, 0, self._sweep is not sweep_cells)
 
     def sweep(self, times: int = 1) -> None:
-        """Draw every cell anew so many times."""
+        """Draw every cell anew, `times` times."""
         if times > 0:
             self._sweep(self._urns, self._rng, times, self._sweep is not sweep_cells)
             self._sweeps += times
@@ -145,10 +160,12 @@ class UrnSampler:
         the shares within labels are, `layout.spots` says.
         """
         require(self._sweeps, "a chain is read after a sweep")
-        end, urns = self.layout.end, self._urns
+        end = self.layout.end
+        urns = self._urns
         values = np.empty(end + urns.prior.size)
         np.divide(urns.sums, self._sweeps, out=values[:end])
-        values[NONE], values[WHOLE] = 0.0, 1.0
+        values[NONE] = 0.0
+        values[WHOLE] = 1.0
         shares = urns.prior + self._sure
         self._add(urns.cells, urns.members, values, shares)
         population = values[end:].reshape(shares.shape)
@@ -165,28 +182,36 @@ class UrnSampler:
 def add_records(cells: Ints, members: Ints, values: Floats, shares: Floats) -> None:
     """Add to the atoms of every secret the records of its cells, by their shares."""
     for cell in range(len(cells)):
-        first, to, row = cells[cell, 1], cells[cell, 5], shares[cells[cell, 0]]
+        first = cells[cell, 1]
+        to = cells[cell, 5]
+        row = shares[cells[cell, 0]]
         for j in range(cells[cell, 2] - first):
             row[members[first + j]] += cells[cell, 3] * values[to + j]
 
 
 def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: bool) -> None:
-    """Draw all cells anew so many times; 0 times: for the first time, each record by the prior.
+    """Draw all cells anew, `times` times; if `times` is 0, draw each record by the prior.
 
-    Where eight comparisons cost as much as one, what is below a spot is counted `by_eight`, which
-    leaves a processor nothing to guess: first of each eight the last, then the eight. Either way
-    finds the same.
+    `by_eight` finds a place in sorted sums by counting the smaller ones, eight at a time: first
+    the last of each eight, then all of one eight. Where eight comparisons cost as much as one,
+    this spares the processor branches that it cannot predict. The result is the same.
 
-    One function, though long: each call of a compiled helper would count the references of every
+    The function is long because each call of a compiled helper would count the references of every
     array that it is given, which doubles the time of a sweep.
     """
     cells, members, prior, counts, atoms, sums, weights, heaps, tops = urns
     for _ in range(max(times, 1)):
         for cell in range(len(cells)):
-            row, first, last = cells[cell, 0], cells[cell, 1], cells[cell, 2]
-            records, at, to = cells[cell, 3], cells[cell, 4], cells[cell, 5]
-            many, size = cells[cell, 6] > 0, last - first
-            own_prior, own_counts = prior[row], counts[row]
+            row = cells[cell, 0]
+            first = cells[cell, 1]
+            last = cells[cell, 2]
+            records = cells[cell, 3]
+            at = cells[cell, 4]
+            to = cells[cell, 5]
+            many = cells[cell, 6] > 0
+            size = last - first
+            own_prior = prior[row]
+            own_counts = counts[row]
             heap = 0.0
             if times > 0 and many:
                 for j in range(size):
@@ -239,7 +264,8 @@ def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: 
                     if spot >= heap and i > 0:
                         atoms[at + i] = atoms[at + min(int(spot - heap), i - 1)]
                     elif by_eight:
-                        low, high = 0, blocks - 1
+                        low = 0
+                        high = blocks - 1
                         while high - low > 7:
                             middle = (low + high) >> 1
                             if tops[middle] > spot:

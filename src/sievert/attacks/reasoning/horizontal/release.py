@@ -38,7 +38,7 @@ MOST_COMPONENTS = 256  # of a mixture
 AHEAD = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HorizontalModel(ReleaseModel):
     """Factors, the classes with their labels and secrets, and what is solved.
 
@@ -51,7 +51,7 @@ class HorizontalModel(ReleaseModel):
     pairs: CandidatePairs
     places: tuple[Ints, ...]
     solved: tuple[tuple[Solved | None, ...], ...]  # by factor and secret
-    chains: ClassVar[int] = 4  # it takes so many to be believed: sets of values mix well
+    chains: ClassVar[int] = 4  # enough to be believed, because sets of values mix well
 
     @classmethod
     def build(
@@ -75,19 +75,20 @@ class HorizontalModel(ReleaseModel):
         )
         places = []
         for f, factor in enumerate(factors):
-            size, widths = factor.prior.shape[1], np.diff(factor.starts)
+            size = factor.prior.shape[1]
+            widths = np.diff(factor.starts)
             keys = np.repeat(np.arange(len(widths)), widths) * size + factor.members
             wanted = labels[pairs.classes, f] * size + atoms[pairs.victims, f]
             places.append(np.searchsorted(keys, wanted))
         return cls(
-            atoms,
-            alpha,
-            class_counts.sum(axis=0),
-            tuple(factors),
-            class_counts,
-            pairs,
-            tuple(places),
-            solved,
+            atoms=atoms,
+            alpha=alpha,
+            secret_counts=class_counts.sum(axis=0),
+            factors=tuple(factors),
+            class_counts=class_counts,
+            pairs=pairs,
+            places=tuple(places),
+            solved=solved,
         )
 
     @property
@@ -99,7 +100,11 @@ class HorizontalModel(ReleaseModel):
     def method(self) -> str:
         """The least exact way that any part of it needs."""
         kinds = {type(each) for row in self.solved for each in row}
-        return GIBBS if type(None) in kinds else EXACT if CompatibleTables in kinds else CLOSED
+        if type(None) in kinds:
+            return GIBBS
+        if CompatibleTables in kinds:
+            return EXACT
+        return CLOSED
 
     @cached_property
     def moving(self) -> list[list[int]]:
@@ -112,12 +117,14 @@ class HorizontalModel(ReleaseModel):
         pairs, secrets = np.nonzero(self.class_counts[self.pairs.classes])
         populations, shares = self.solved_shares()
         fixed = self.class_counts[self.pairs.classes[pairs], secrets].astype(np.float64)
-        layouts, spots = list[ShareLayout | None](), list[Ints]()
+        layouts = list[ShareLayout | None]()
+        spots = list[Ints]()
         for f, moving in enumerate(self.moving):
             rows = np.full(len(self.alpha), -1)
             rows[moving] = np.arange(len(moving))
             own = rows[secrets]
-            sampled, solved = np.flatnonzero(own >= 0), np.flatnonzero(own < 0)
+            sampled = np.flatnonzero(own >= 0)
+            solved = np.flatnonzero(own < 0)
             fixed[solved] *= shares[f][secrets[solved], pairs[solved]]
             layout = ShareLayout.build(self.factors[f], moving) if moving else None
             layouts.append(layout)
@@ -127,7 +134,13 @@ class HorizontalModel(ReleaseModel):
                 spots[-1] = np.full(len(pairs), WHOLE, dtype=sampled_spots.dtype)
                 spots[-1][sampled] = sampled_spots
         cells = self.pairs.victims[pairs] * len(self.alpha) + secrets
-        return VictimTerms(cells, fixed, tuple(layouts), tuple(spots), tuple(populations))
+        return VictimTerms(
+            cells=cells,
+            fixed=fixed,
+            layouts=tuple(layouts),
+            spots=tuple(spots),
+            populations=tuple(populations),
+        )
 
     @property
     def work(self) -> int:
@@ -172,7 +185,10 @@ class HorizontalModel(ReleaseModel):
         populations, shares = self.solved_shares()
         learned = self.learner_weights(populations)
         return Block(
-            self.expected_records(shares), learned, np.zeros_like(learned), tuple(populations)
+            expected=self.expected_records(shares),
+            learned=learned,
+            printed=np.zeros_like(learned),
+            populations=tuple(populations),
         )
 
     def published_learner(self) -> Floats | None:
@@ -187,7 +203,8 @@ class HorizontalModel(ReleaseModel):
             ]
         )
         different, which = distinct_rows(keys.T)
-        every, many = list(kinds), len(self.alpha)
+        every = list(kinds)
+        many = len(self.alpha)
         gammas = (self.alpha + self.secret_counts).tolist()
         least = min(b for mixture in every for _, pairs in mixture for b, _ in pairs or ((1.0, 0),))
         if len(different) > MOST_PRINTED or min(least, *gammas) < SMALL:
@@ -210,7 +227,7 @@ class HorizontalModel(ReleaseModel):
         return draws
 
     def reweight(self, times: float) -> "HorizontalModel":
-        """The same with so many times the weights of values, solved anew."""
+        """Multiply the prior weights of values by `times`, and solve the model anew."""
         factors = tuple(replace(f, prior=f.prior * times) for f in self.factors)
         return replace(self, factors=factors, solved=_solutions(factors, "auto"))
 
@@ -219,13 +236,13 @@ class HorizontalModel(ReleaseModel):
         return HorizontalChain(self, rng)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VictimTerms:
-    """What is expected of victims, term by term: one for each class and secret that they may have.
+    """The terms of the victims' beliefs: one for each class and secret that a victim may have.
 
-    Term i counts for `cells[i]`, victim and secret in one; it is the records of the class with the
-    secret and the shares that are solved, in `fixed`, times the values at `spots[f][i]` of each
-    factor f that has a layout. `populations` are those that are solved, and 0.
+    Term i belongs to the cell `cells[i]`, a victim with a secret. It is `fixed[i]` times the values
+    at `spots[f][i]` of each factor f that has a layout; `fixed` has the records of the class with
+    the secret times the shares that are solved. `populations` are the solved ones, and 0 elsewhere.
     """
 
     cells: Ints
@@ -239,7 +256,8 @@ class HorizontalChain:
     """One chain: urns for the secrets of each factor that are not solved."""
 
     def __init__(self, model: HorizontalModel, rng: np.random.Generator) -> None:
-        self.model, self.rng = model, rng
+        self.model = model
+        self.rng = rng
         parts = zip(model.factors, model.moving, model.terms.layouts, strict=True)
         self.urns = [
             None if layout is None else UrnSampler(factor, secrets, rng, layout=layout)
@@ -261,7 +279,8 @@ class HorizontalChain:
             self.ahead = [
                 list(each) for each in zip(*self.model.draws(self.rng, AHEAD), strict=True)
             ]
-        drawn, lookup = self.ahead.pop(), self.model.terms
+        drawn = self.ahead.pop()
+        lookup = self.model.terms
         terms = lookup.fixed.copy()
         for f, (urns, secrets) in enumerate(zip(self.urns, self.model.moving, strict=True)):
             if urns is not None:
@@ -271,11 +290,11 @@ class HorizontalChain:
                 drawn[f][secrets] = urns.draw(self.rng)
         expected = np.bincount(lookup.cells, terms, math.prod(self.model.shape))
         return Block(
-            np.asarray(expected.reshape(self.model.shape), np.float64),
-            self.model.learner_weights(self.populations),
-            self.model.printed_under(drawn, self.rng),
-            tuple(p.copy() for p in self.populations),
-            tuple(drawn),
+            expected=np.asarray(expected.reshape(self.model.shape), np.float64),
+            learned=self.model.learner_weights(self.populations),
+            printed=self.model.printed_under(drawn, self.rng),
+            populations=tuple(p.copy() for p in self.populations),
+            drawn=tuple(drawn),
         )
 
 
@@ -296,7 +315,8 @@ def _solutions(factors: Sequence[Factor], method: str) -> tuple[tuple[Solved | N
 
 def _few(factor: Factor, secret: int) -> bool:
     """Whether the ways in which records may be spread over their labels' atoms are few."""
-    sizes, records = np.diff(factor.starts), factor.counts[:, secret]
+    sizes = np.diff(factor.starts)
+    records = factor.counts[:, secret]
     free = (records > 0) & (sizes > 1) & (sizes < factor.prior.shape[1])
     pairs = zip(records[free].tolist(), sizes[free].tolist(), strict=True)
     ways = (math.lgamma(n + size) - math.lgamma(size) - math.lgamma(n + 1) for n, size in pairs)

@@ -22,15 +22,14 @@ OFFERS = 4  # swaps that everybody of a large group is offered in a sweep
 REACH = 170.0  # a quotient of four products below e^REACH fits a double
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Slots:
-    """Where the shares of a release are kept: of each group a table of people by kinds of secret.
+    """The layout of the shares of a release: for each group, a table of people by kinds of secret.
 
-    Group g has the kinds `kinds[kind_starts[g]:kind_starts[g + 1]]`, ascending, each `times` as
-    often; its table is `shares[share_starts[g]:share_starts[g + 1]]`, one line per person. `free`
-    are the groups where something can change: those with more than one person, with several kinds
-    of secrets, and with people who differ; `settled` has the shares of the other groups, and 0 for
-    these.
+    Group g has the kinds `kinds[kind_starts[g]:kind_starts[g + 1]]` in ascending order; `times` is
+    how often each occurs. Its table is `shares[share_starts[g]:share_starts[g + 1]]`, one line per
+    person. `free` are the groups that can change: they have several people who differ, and several
+    kinds of secrets. `settled` has the shares of the other groups, and 0 for the free ones.
     """
 
     starts: Ints
@@ -70,7 +69,8 @@ def slots(buckets: Buckets) -> Slots:
     ([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
     """
     _check(buckets)
-    starts, secrets = np.asarray(buckets.starts, np.int64), np.asarray(buckets.secrets, np.int64)
+    starts = np.asarray(buckets.starts, np.int64)
+    secrets = np.asarray(buckets.secrets, np.int64)
     sizes = np.diff(starts)
     opens = np.zeros(len(secrets), dtype=bool)
     opens[starts[:-1]] = True
@@ -84,12 +84,21 @@ def slots(buckets: Buckets) -> Slots:
     moving = (differ > 0) & (np.diff(kind_starts) > 1)
     settled = (times / np.repeat(sizes, np.diff(kind_starts)))[_kind_places(starts, kind_starts)]
     settled[np.repeat(moving, np.diff(share_starts))] = 0.0
-    kinds, free = secrets[at], np.flatnonzero(moving)
-    return Slots(starts, kinds, kind_starts, times, share_starts, settled, free)
+    kinds = secrets[at]
+    free = np.flatnonzero(moving)
+    return Slots(
+        starts=starts,
+        kinds=kinds,
+        kind_starts=kind_starts,
+        times=times,
+        share_starts=share_starts,
+        settled=settled,
+        free=free,
+    )
 
 
 class GroupSampler:
-    """A walk from a random start; `counts` and `read` tell where it is, and has been.
+    """A walk from a random start; `counts` is its current place, `read` the mean of past places.
 
     Groups of up to `whole` people are redrawn at once. In larger ones everybody is offered swaps.
     """
@@ -97,34 +106,41 @@ class GroupSampler:
     def __init__(self, buckets: Buckets, rng: np.random.Generator, *, whole: int = MOST) -> None:
         require(1 <= whole <= MOST, f"a group that is redrawn has from 1 to {MOST} people")
         self.slots = slots(buckets)
-        self._rng, self._sweeps = rng, 0
+        self._rng = rng
+        self._sweeps = 0
         self._shapes = [prior.shape for prior in buckets.priors]
-        secrets, sizes = np.asarray(buckets.secrets, dtype=np.int64), np.diff(self.slots.starts)
+        secrets = np.asarray(buckets.secrets, dtype=np.int64)
+        sizes = np.diff(self.slots.starts)
         # A cell's secrets lie side by side: a person's cells are looked up for all of them.
         many = self._shapes[0][0]
         self._ends = np.cumsum([0] + [atoms * many for _, atoms in self._shapes])
         mass = np.zeros((int(self._ends[-1]), 2))
         mass[:, 0] = np.concatenate([prior.T.ravel() for prior in buckets.priors])
         self._state = GroupState(
-            self.slots.starts,
-            np.ascontiguousarray(np.asarray(buckets.atoms, np.int64) * many + self._ends[:-1]),
-            self.slots.kinds,
-            self.slots.kind_starts,
-            self.slots.share_starts,
-            mass,
-            np.zeros(len(secrets), dtype=np.int64),
-            np.zeros(int(self.slots.share_starts[-1])),
+            starts=self.slots.starts,
+            cells=np.ascontiguousarray(
+                np.asarray(buckets.atoms, np.int64) * many + self._ends[:-1]
+            ),
+            kinds=self.slots.kinds,
+            kind_starts=self.slots.kind_starts,
+            share_starts=self.slots.share_starts,
+            mass=mass,
+            assigned=np.zeros(len(secrets), dtype=np.int64),
+            shares=np.zeros(int(self.slots.share_starts[-1])),
         )
         self._group = np.repeat(np.arange(len(sizes)), sizes)
         self.start(secrets[np.lexsort((rng.random(len(secrets)), self._group))])
         self._narrow = _narrow(buckets)
         large = sizes[self.slots.free] > whole
-        self._small, self._large = self.slots.free[~large], self.slots.free[large]
+        self._small = self.slots.free[~large]
+        self._large = self.slots.free[large]
         self._memory = (subset_tables(), scratch(len(buckets.priors)))
 
     def start(self, secrets: Ints) -> None:
         """Go to where everybody has these secrets."""
-        many, group, state = self._shapes[0][0], self._group, self._state
+        many = self._shapes[0][0]
+        group = self._group
+        state = self._state
         groups = np.repeat(np.arange(len(state.starts) - 1), np.diff(state.kind_starts))
         kind = np.searchsorted(groups * many + state.kinds, group * many + secrets)
         state.assigned[:] = kind - state.kind_starts[group]
@@ -133,7 +149,7 @@ class GroupSampler:
             state.mass[:, 1] += np.bincount(column + secrets, minlength=len(state.mass))
 
     def sweep(self, times: int = 1, *, compiled: bool | None = None) -> None:
-        """Redraw every group that can change so many times."""
+        """Redraw every group that can change, `times` times."""
         loops = None if compiled is False else compile_loops(redraw, swap)
         redraw_groups, swap_secrets = loops or (redraw, swap)
         with_state = (self._narrow, self._rng, self._state)
@@ -180,7 +196,9 @@ def _narrow(buckets: Buckets) -> bool:
 
 def _check(buckets: Buckets) -> None:
     """Refuse what is no release."""
-    starts, secrets, atoms = buckets.starts, buckets.secrets, buckets.atoms
+    starts = buckets.starts
+    secrets = buckets.secrets
+    atoms = buckets.atoms
     require(
         atoms.ndim == 2 and atoms.shape == (len(secrets), len(buckets.priors)),
         "every person has one secret and one atom a factor",

@@ -73,7 +73,7 @@ class GroupState(NamedTuple):
 
 
 def scratch(factors: int) -> tuple[NDArray[Any], ...]:
-    """Working memory for a group with so many factors: its kinds, who is alike, sums over sets."""
+    """Make working memory for a group: its kinds, the people who are alike, sums over sets."""
     sets = 1 << MOST
     shapes = (MOST, MOST, (MOST, factors), (MOST, sets), sets, sets, (MOST, MOST))
     types = (np.int64,) * 3 + (np.float64,) * 4
@@ -91,7 +91,7 @@ def redraw(
 ) -> None:
     """Redraw these groups, each of up to `MOST` people.
 
-    One function, though long: each call of a compiled helper would count the references of every
+    The function is long because each call of a compiled helper would count the references of every
     array that it is given, which doubles the time of a sweep.
     """
     starts, cells, kinds, kind_starts, share_starts, mass, assigned, shares = state
@@ -100,8 +100,11 @@ def redraw(
     factors = cells.shape[1]
     for _ in range(sweeps):
         for group in groups:
-            first, kind = starts[group], kind_starts[group]
-            n, width, count = starts[group + 1] - first, kind_starts[group + 1] - kind, 0
+            first = starts[group]
+            kind = kind_starts[group]
+            n = starts[group + 1] - first
+            width = kind_starts[group + 1] - kind
+            count = 0
             full = (1 << n) - 1
             for x in range(n):
                 k = assigned[first + x]
@@ -140,13 +143,15 @@ def redraw(
                                 break
                             x = last[mask]
                             rest = mask ^ (1 << x)
-                            w, more = 1.0, 0.0
+                            w = 1.0
+                            more = 0.0
                             for f in range(factors):
                                 c = cells[first + x, f]
                                 ties = size[rest & alike[x, f]] if many > 1 else 0
                                 w *= mass[c + s, 0] + (mass[c + s, 1] + ties)
                                 if logs and (w > HUGE or w * HUGE < 1.0):
-                                    more, w = more + math.log(w), 1.0
+                                    more = more + math.log(w)
+                                    w = 1.0
                             omega[t, mask] = (
                                 omega[t, rest] + (more + math.log(w))
                                 if logs
@@ -167,7 +172,9 @@ def redraw(
                         mask = masks[a]
                         if mask > full:
                             break
-                        b, top, total = mask * SIZES + many, -math.inf, 0.0
+                        b = mask * SIZES + many
+                        top = -math.inf
+                        total = 0.0
                         if logs:
                             for e in range(subset_starts[b], subset_starts[b + 1]):
                                 given = subsets[e]
@@ -215,10 +222,12 @@ def redraw(
                 done -= many
             left = full
             for t in range(count - 1, -1, -1):
-                k, chosen = present[t], left
+                k = present[t]
+                chosen = left
                 many = tally[k]
                 if t:
-                    b, total = left * SIZES + many, 0.0
+                    b = left * SIZES + many
+                    total = 0.0
                     u = rng.random() * (1.0 if logs else ahead[left])
                     for e in range(subset_starts[b], subset_starts[b + 1]):
                         given = subsets[e]
@@ -250,35 +259,43 @@ def redraw(
 def swap(
     offers: int, worth: float, groups: Ints, narrow: bool, rng: Any, state: GroupState
 ) -> None:
-    """Offer everybody so many swaps with somebody of their group.
+    """Offer every person `offers` swaps with somebody of the same group.
 
     A swap that makes the table q times as likely is done with probability q/(1 + q). (With
     min(1, q) two people of equal weight would swap every time, and after an even number of sweeps
-    be back where they began.) What is added to the shares is an offer's `worth`.
+    be back where they began.) Each offer adds `worth` to the shares.
 
-    One function, though long: each call of a compiled helper would count the references of every
+    The function is long because each call of a compiled helper would count the references of every
     array that it is given, which doubles the time of a sweep.
     """
     starts, cells, kinds, kind_starts, share_starts, mass, assigned, shares = state
     factors = cells.shape[1]
     for _ in range(offers):
         for group in groups:
-            first, kind = starts[group], kind_starts[group]
-            people, width = starts[group + 1] - first, kind_starts[group + 1] - kind
+            first = starts[group]
+            kind = kind_starts[group]
+            people = starts[group + 1] - first
+            width = kind_starts[group + 1] - kind
             for x in range(people):
                 y = int(rng.random() * (people - 1))
                 if y >= x:
                     y += 1
-                one, two = first + x, first + y
-                j, k = assigned[one], assigned[two]
+                one = first + x
+                two = first + y
+                j = assigned[one]
+                k = assigned[two]
                 place = share_starts[group] + x * width
                 if j == k:
                     shares[place + j] += worth
                     continue
-                s, z = kinds[kind + j], kinds[kind + k]
-                alike, q, total = True, 1.0, 0.0
+                s = kinds[kind + j]
+                z = kinds[kind + k]
+                alike = True
+                q = 1.0
+                total = 0.0
                 for f in range(factors):
-                    c, d = cells[one, f], cells[two, f]
+                    c = cells[one, f]
+                    d = cells[two, f]
                     if c != d:
                         alike = False
                         up = (mass[d + s, 0] + mass[d + s, 1]) / (
@@ -297,9 +314,11 @@ def swap(
                 shares[place + k] += chance * worth
                 shares[place + j] += (1.0 - chance) * worth
                 if not alike and rng.random() < chance:
-                    assigned[one], assigned[two] = k, j
+                    assigned[one] = k
+                    assigned[two] = j
                     for f in range(factors):
-                        c, d = cells[one, f], cells[two, f]
+                        c = cells[one, f]
+                        d = cells[two, f]
                         if c != d:
                             mass[c + s, 1] -= 1.0
                             mass[d + s, 1] += 1.0

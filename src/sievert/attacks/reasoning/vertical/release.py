@@ -25,7 +25,7 @@ MOST_TABLES = 20_000
 MOST_PRINTED = 1000  # tables times victims for whom the printed learner is integrated
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AssignmentTables:
     """Every table that a release allows, and the chance of each.
 
@@ -109,7 +109,9 @@ def enumerate_tables(buckets: Buckets, most: int = 200_000) -> AssignmentTables 
         groups.append(ways)
     places = np.unique(np.concatenate([np.zeros(0, np.int64), *(w.cells.ravel() for w in groups)]))
     states = np.zeros((1, len(places)), dtype=np.min_scalar_type(len(buckets.secrets)))
-    ahead, links, steps = [np.ones(1)], list[Ints](), 0
+    ahead = [np.ones(1)]
+    links = list[Ints]()
+    steps = 0
     for ways in groups:
         steps += len(states) * len(ways.times)
         if steps > most or len(states) * len(ways.times) * len(places) > CELLS:
@@ -126,13 +128,22 @@ def enumerate_tables(buckets: Buckets, most: int = 200_000) -> AssignmentTables 
     whole = math.fsum(weights.tolist())
     shares = share_slots.settled.copy()
     for place in range(len(groups) - 1, -1, -1):
-        ways, link = groups[place], links[place]
+        ways = groups[place]
+        link = links[place]
         chances = ways.times * (ahead[place] @ behind[link]) / whole
         mean = np.tensordot(chances, ways.given, 1) / np.bincount(ways.people)[:, None]
         begin, end = share_slots.share_starts[share_slots.free[place] :][:2]
         shares[begin:end] = mean[ways.people].ravel()
         behind = behind[link] @ ways.times
-    return AssignmentTables(share_slots, shares, weights / whole, states, places, fixed, shapes)
+    return AssignmentTables(
+        slots=share_slots,
+        shares=shares,
+        weights=weights / whole,
+        moving=states,
+        places=places,
+        fixed=fixed,
+        shapes=shapes,
+    )
 
 
 def _fixed_counts(buckets: Buckets, slots: Slots, firsts: Ints, widths: Ints, cells: int) -> Ints:
@@ -147,7 +158,8 @@ def _ways(slots: Slots, group: int, firsts: Ints, widths: Ints, most: int) -> _W
     rows = firsts[slots.starts[group] : slots.starts[group + 1]]
     distinct, people = np.unique(rows, axis=0, return_inverse=True)
     here = slice(slots.kind_starts[group], slots.kind_starts[group + 1])
-    sizes, left = np.bincount(people.ravel()).tolist(), slots.times[here].tolist()
+    sizes = np.bincount(people.ravel()).tolist()
+    left = slots.times[here].tolist()
     given = _tables_with_margins(sizes, left, most)
     if given is None:
         return None
@@ -155,7 +167,12 @@ def _ways(slots: Slots, group: int, firsts: Ints, widths: Ints, most: int) -> _W
     lost = np.array([math.lgamma(k + 1) for k in range(max(sizes) + 1)])
     times = np.exp(ways - lost[given].sum(axis=(1, 2)))
     cells = distinct[:, None, :] + slots.kinds[here][:, None] * widths
-    return _Ways(people.ravel(), given, np.rint(times) if times.max() < 2**50 else times, cells)
+    return _Ways(
+        people=people.ravel(),
+        given=given,
+        times=np.rint(times) if times.max() < 2**50 else times,
+        cells=cells,
+    )
 
 
 def _tables_with_margins(sizes: list[int], left: list[int], most: int) -> Ints | None:
@@ -172,7 +189,9 @@ def _tables_with_margins(sizes: list[int], left: list[int], most: int) -> Ints |
                 return None
             at = np.repeat(np.arange(len(many)), many)
             taken = low[at] + np.arange(ends[-1]) - (ends - many)[at]
-            given, rest, need = given[at], rest[at], need[at] - taken
+            given = given[at]
+            rest = rest[at]
+            need = need[at] - taken
             given[:, c, k] = taken
             rest[:, k] -= taken
     return given
@@ -208,14 +227,14 @@ def _likelihoods(priors: Floats, fixed: Ints, places: Ints, states: Ints) -> Flo
     return np.asarray(np.exp(logs - logs.max()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VerticalModel(ReleaseModel):
     """Groups, and the tables that are possible, where they are few."""
 
     buckets: Buckets
     owners: Ints  # the victim whose kind each row is of; -1 of none
     solved: AssignmentTables | None
-    chains: ClassVar[int] = 8  # it takes so many to be believed: there may be several modes
+    chains: ClassVar[int] = 8  # enough to be believed, because there may be several modes
 
     @classmethod
     def build(
@@ -230,7 +249,14 @@ class VerticalModel(ReleaseModel):
             hint="method='auto'",
         )
         counts = np.bincount(buckets.secrets, minlength=len(alpha))
-        return cls(atoms, alpha, counts, buckets, owners, solved)
+        return cls(
+            atoms=atoms,
+            alpha=alpha,
+            secret_counts=counts,
+            buckets=buckets,
+            owners=owners,
+            solved=solved,
+        )
 
     @property
     def priors(self) -> tuple[Floats, ...]:
@@ -282,10 +308,10 @@ class VerticalModel(ReleaseModel):
         for weight, table in self.solved.tables:
             learned += weight * self.learner_weights(self.populations(table))
         return Block(
-            self.expected_records(self.solved.shares),
-            learned,
-            np.zeros(self.shape),
-            self.populations(self.solved.expected_counts),
+            expected=self.expected_records(self.solved.shares),
+            learned=learned,
+            printed=np.zeros(self.shape),
+            populations=self.populations(self.solved.expected_counts),
         )
 
     def published_learner(self) -> Floats | None:
@@ -329,7 +355,8 @@ class VerticalChain:
     """One chain over who has which secret."""
 
     def __init__(self, model: VerticalModel, rng: np.random.Generator) -> None:
-        self.model, self.rng = model, rng
+        self.model = model
+        self.rng = rng
         self.chain = GroupSampler(model.buckets, rng)
 
     def burn(self, sweeps: int) -> None:
@@ -340,7 +367,9 @@ class VerticalChain:
     def block(self, sweeps: int) -> Block:
         """The next few sweeps; with several factors the learner sees the last of them."""
         self.chain.sweep(sweeps)
-        model, shares, counts = self.model, self.chain.read(), self.chain.counts
+        model = self.model
+        shares = self.chain.read()
+        counts = self.chain.counts
         one = len(counts) == 1  # what is learnt is then linear in the counts
         populations = model.populations([model.expected_counts(shares)] if one else counts)
         drawn = tuple(
@@ -348,9 +377,9 @@ class VerticalChain:
             for prior, table in zip(model.priors, counts, strict=True)
         )
         return Block(
-            model.expected_records(shares),
-            model.learner_weights(populations),
-            model.printed_under(drawn, self.rng),
-            populations,
-            drawn,
+            expected=model.expected_records(shares),
+            learned=model.learner_weights(populations),
+            printed=model.printed_under(drawn, self.rng),
+            populations=populations,
+            drawn=drawn,
         )

@@ -32,7 +32,7 @@ MOST_ASSIGNED = 5000  # records of a block that are assigned one to one
 CLOSE = 1e-9  # of the largest distance: what counts as equal in an assignment of rounded distances
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Linkage:
     """How many released records are linked to their origin, and for each record whether it is.
 
@@ -139,7 +139,9 @@ def link(
     check_name("linkage", linkage, Matching)
     require(0.0 < level < 1.0, "the level of an interval is between 0 and 1")
     space, mine, theirs = build_space(released, original, distance, scale)
-    origin, n, m = np.asarray(origin), len(mine.block), len(theirs.block)
+    origin = np.asarray(origin)
+    n = len(mine.block)
+    m = len(theirs.block)
     require(
         origin.shape == (n,) and origin.dtype.kind in "iu",
         "the origins are one row number for each released record",
@@ -163,18 +165,18 @@ def link(
     else:
         linked, is_hit, among = one_to_one(space, mine, theirs, home)
     return Linkage(
-        distance,
-        linkage,
-        None if distance == "gower" else scale,
-        space.columns,
-        m,
-        int(np.count_nonzero(origin >= 0)),
-        math.fsum((hittable / np.maximum(sizes, 1)).tolist()) / n,
-        level,
-        linked,
-        is_hit,
-        is_hit / np.maximum(among, 1),
-        int(np.count_nonzero(among > 1)),
+        distance=distance,
+        linkage=linkage,
+        scale=None if distance == "gower" else scale,
+        columns=space.columns,
+        originals=m,
+        with_origin=int(np.count_nonzero(origin >= 0)),
+        baseline=math.fsum((hittable / np.maximum(sizes, 1)).tolist()) / n,
+        level=level,
+        nearest=linked,
+        found=is_hit,
+        credit=is_hit / np.maximum(among, 1),
+        ties=int(np.count_nonzero(among > 1)),
     )
 
 
@@ -215,7 +217,8 @@ def one_to_one(
         hint="linkage nearest, or block columns",
         error=ExhaustedError,
     )
-    nearest, among = np.zeros(len(origin), dtype=np.int64), np.zeros(len(origin), dtype=np.int64)
+    nearest = np.zeros(len(origin), dtype=np.int64)
+    among = np.zeros(len(origin), dtype=np.int64)
     is_hit = np.zeros(len(origin), dtype=bool)
     for rows, others in zip(*parts, strict=True):
         if not len(rows) or not len(others):
@@ -225,7 +228,8 @@ def one_to_one(
         cost[: len(rows), : len(others)] = space.table(mine.take(rows), theirs.take(others))
         close = CLOSE * float(cost.max())
         if not space.slack and space.most * 2 * size < LONG:
-            cost, close = cost.astype(np.int64), 0
+            cost = cost.astype(np.int64)
+            close = 0
         choice = _choices(cost, close)[: len(rows)]
         among[rows] = np.count_nonzero(choice, axis=1)
         choice = choice[:, : len(others)]
@@ -250,7 +254,8 @@ def _choices(cost: NDArray[Any], close: float) -> Bools:
 def _components(steps: Bools) -> Ints:
     """The strongly connected components of a dense graph (Kosaraju): a number for each node."""
     size = len(steps)
-    fresh, order = np.ones(size, dtype=bool), []
+    fresh = np.ones(size, dtype=bool)
+    order = []
     for start in range(size):
         path = [start] if fresh[start] else []
         fresh[start] = False
@@ -262,7 +267,8 @@ def _components(steps: Bools) -> Ints:
                 path.append(after)
             else:
                 order.append(path.pop())
-    back, part = np.ascontiguousarray(steps.T), np.full(size, -1)
+    back = np.ascontiguousarray(steps.T)
+    part = np.full(size, -1)
     for start in reversed(order):
         path = [start] if part[start] < 0 else []
         part[path] = start
@@ -280,12 +286,15 @@ def _assign(cost: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Ints]:
     equal to them.
     """
     size = len(cost)
-    above, beside = cost.min(axis=1), np.zeros(size, dtype=cost.dtype)
-    column, row = np.full(size, -1), np.full(size, -1)
+    above = cost.min(axis=1)
+    beside = np.zeros(size, dtype=cost.dtype)
+    column = np.full(size, -1)
+    row = np.full(size, -1)
     for i in range(size):
         free = np.flatnonzero((cost[i] == above[i]) & (row < 0))
         if len(free):
-            column[i], row[free[0]] = free[0], i
+            column[i] = free[0]
+            row[free[0]] = i
     for start in np.flatnonzero(column < 0):
         far = cost[start] - above[start] - beside
         before = np.full(size, start)
@@ -306,7 +315,8 @@ def _assign(cost: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Ints]:
         above[row[seen]] += least - far[seen]
         beside[seen] -= least - far[seen]
         above[start] += least
-        end, i = free[0], -1
+        end = free[0]
+        i = -1
         while i != start:
             i = before[end]
             row[end] = i

@@ -12,7 +12,8 @@ from sievert.commands.attack.linkage.tree import SearchTree, build_tree
 from sievert.counts.cube import run_starts
 from sievert.numerics.acceleration import compile_loops
 
-LEAF, WIDE_LEAF = 512, 64  # originals of a leaf of the tree: compiled, in NumPy
+LEAF = 512  # originals of a leaf of the tree, searched by compiled loops
+WIDE_LEAF = 64  # originals of a leaf of the tree, searched by NumPy
 SIDE_BY_SIDE = 128  # originals of a leaf that are compared together
 CHUNK = 4096  # released records that NumPy searches at a time
 
@@ -43,7 +44,8 @@ def walk(
             yield active, int(tree.first[node]), int(tree.last[node])
             continue
         here = queries.take(active)
-        near, far = _lower_bound(space, tree, left, here), _lower_bound(space, tree, left + 1, here)
+        near = _lower_bound(space, tree, left, here)
+        far = _lower_bound(space, tree, left + 1, here)
         limit = best[active] + space.slack
         one, other = (near <= far, near > far) if greedy else (near <= limit, far <= limit)
         stack += [(left, active[one]), (left + 1, active[other])]
@@ -53,7 +55,9 @@ def _lower_bound(space: DistanceSpace, tree: SearchTree, node: int, queries: Fil
     """No original of the node is nearer than this."""
     bound = np.zeros(len(queries.block))
     for j, x in enumerate(queries.numbers.T):
-        low, high, lack = tree.low[node, j], tree.high[node, j], space.lack[j]
+        low = tree.low[node, j]
+        high = tree.high[node, j]
+        lack = space.lack[j]
         gap = np.maximum(0.0, np.maximum(low - x, x - high))
         term = lack if np.isnan(low) else space.w[j] * space.raise_gap(gap)
         bound += np.where(np.isnan(x), 0.0 if tree.gaps[node, j] else lack, term)
@@ -70,7 +74,8 @@ def nearest(
     kinds, kind = theirs.groups()
     blocks = int(max(mine.block.max(), theirs.block.max())) + 1
     loops = compile_loops(search_tree) if compiled else None
-    leaf, queries = LEAF if loops else WIDE_LEAF, mine.take(firsts)
+    leaf = LEAF if loops else WIDE_LEAF
+    queries = mine.take(firsts)
     tree = build_tree(space, theirs.take(kinds), np.bincount(kind), blocks, leaf)
     near = (
         _search_compiled(loops[0], space, tree, queries, threads)
@@ -102,7 +107,8 @@ def _resolve_ties(
         pairs = list(_pairs(space, tree, queries, unsure[start : start + CHUNK], best))
         some, rows = (np.concatenate(part) for part in zip(*pairs, strict=True))
         by = np.argsort(some, kind="stable")
-        some, rows = some[by], rows[by]
+        some = some[by]
+        rows = rows[by]
         far = space.exactly(queries.take(some), tree.file.take(rows))
         starts = run_starts(some)
         lengths = np.diff(np.append(starts, len(some)))
@@ -124,7 +130,8 @@ def _pairs(
 def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> Nearest:
     """The nearest of every record, many records at a time."""
     size = len(queries.block)
-    best, where = np.full(size, np.inf), np.full(size, -1)
+    best = np.full(size, np.inf)
+    where = np.full(size, -1)
     total, kinds = np.zeros((2, size), dtype=np.int64)
     for start in range(0, size, CHUNK):
         some = np.arange(start, min(size, start + CHUNK))
@@ -136,16 +143,17 @@ def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> Near
             np.add.at(total, one, tree.times[rows])
             np.add.at(kinds, one, 1)
             where[one] = rows
-    return Nearest(best, total, where, kinds < 2)
+    return Nearest(best=best, total=total, where=where, sure=kinds < 2)
 
 
 def draw_sketch(space: DistanceSpace, file: File) -> tuple[Floats, Floats, Ints]:
     """The originals in single precision: sums of capped gaps are shares of the largest distance.
 
-    A row for each column, an even number, those that tell most originals apart first; the caps, and
-    the order of the columns.
+    Returns a row for each column, an even number of them; the caps; and the order of the columns.
+    Columns that distinguish most originals come first.
     """
-    shares, caps = space.shares(file), space.caps
+    shares = space.shares(file)
+    caps = space.caps
     gaps = space.raise_gap(np.abs(shares - np.roll(shares, len(shares) // 2, axis=0)))
     order = np.argsort(-np.minimum(gaps, caps).mean(axis=0), kind="stable")
     return np.ascontiguousarray(shares[:, order].T), caps[order], order
@@ -157,14 +165,18 @@ def _search_compiled(
     """The same, record by record, by the compiled `search_tree`."""
     size = len(queries.block)
     result = Nearest(
-        np.full(size, np.inf), np.zeros(size, np.int64), np.full(size, -1), np.ones(size, bool)
+        best=np.full(size, np.inf),
+        total=np.zeros(size, np.int64),
+        where=np.full(size, -1),
+        sure=np.ones(size, bool),
     )
     columns, caps, order = draw_sketch(space, tree.file)
     sketch = columns, caps, space.margin, space.whole
     weights = space.w, space.lack, space.mismatch, space.power, space.slack
 
     def work(part: slice) -> None:
-        some, near = queries.take(part), Nearest._make(a[part] for a in result)
+        some = queries.take(part)
+        near = Nearest._make(a[part] for a in result)
         shares = np.ascontiguousarray(space.shares(some)[:, order])
         search(
             tree, weights, sketch, some.numbers, some.codes, shares, tree.roots[some.block], near
@@ -191,46 +203,71 @@ def search_tree(
     """Fill in the nearest originals of each record: depth first, the nearer child first.
 
     Originals of a leaf are compared side by side in single precision, until none of them can be
-    nearest. Only those that may be, by a bound on its error, are compared in doubles.
+    nearest. Only originals that may be nearest, by a bound on the error, are compared in doubles.
     """
-    numbers, codes, times, levels = tree.file.numbers, tree.file.codes, tree.times, tree.levels
-    first, last, left, originals = tree.first, tree.last, tree.left, tree.originals
-    low, high, gaps, masks, only = tree.low, tree.high, tree.gaps, tree.masks, tree.only
+    numbers = tree.file.numbers
+    codes = tree.file.codes
+    times = tree.times
+    levels = tree.levels
+    first = tree.first
+    last = tree.last
+    left = tree.left
+    originals = tree.originals
+    low = tree.low
+    high = tree.high
+    gaps = tree.gaps
+    masks = tree.masks
+    only = tree.only
     w, lack, mismatch, power, slack = weights
     columns, caps, margin, whole = sketch
-    sums, zero = np.zeros(SIDE_BY_SIDE, dtype=np.float32), np.float32(0.0)
+    sums = np.zeros(SIDE_BY_SIDE, dtype=np.float32)
+    zero = np.float32(0.0)
     best, total, where, sure = result
-    stack, bounds = np.empty(levels + 2, dtype=np.int64), np.empty(levels + 2)
+    stack = np.empty(levels + 2, dtype=np.int64)
+    bounds = np.empty(levels + 2)
     flat = np.empty(levels + 2, dtype=np.bool_)  # all originals of the node are equally far
     for i in range(len(xs)):
         if roots[i] < 0:
             continue
-        stack[0], bounds[0], flat[0], top = roots[i], 0.0, False, 1
-        near, second, several, many, at = np.inf, np.inf, 0, 0, -1
+        stack[0] = roots[i]
+        bounds[0] = 0.0
+        flat[0] = False
+        top = 1
+        near = np.inf
+        second = np.inf
+        several = 0
+        many = 0
+        at = -1
         while top > 0:
             top -= 1
-            node, limit = stack[top], near + slack
+            node = stack[top]
+            limit = near + slack
             if bounds[top] > limit:
                 continue
             if flat[top] and slack == 0.0:
                 if bounds[top] < near:
-                    near, many = bounds[top], 0
+                    near = bounds[top]
+                    many = 0
                 many += originals[node]
                 continue
             if left[node] < 0:
                 for start in range(first[node], last[node], SIDE_BY_SIDE):
                     size = min(SIDE_BY_SIDE, last[node] - start)
-                    bar, candidates = np.float32(limit / whole + margin), size
+                    bar = np.float32(limit / whole + margin)
+                    candidates = size
                     for j in range(0, len(columns), 2):
-                        u, v = (
-                            columns[j, start : start + size],
-                            columns[j + 1, start : start + size],
-                        )
-                        x, y, c, d = shares[i, j], shares[i, j + 1], caps[j], caps[j + 1]
+                        u = columns[j, start : start + size]
+                        v = columns[j + 1, start : start + size]
+                        x = shares[i, j]
+                        y = shares[i, j + 1]
+                        c = caps[j]
+                        d = caps[j + 1]
                         for k in range(size):
-                            p, q = abs(u[k] - x), abs(v[k] - y)
+                            p = abs(u[k] - x)
+                            q = abs(v[k] - y)
                             if power == 2:
-                                p, q = p * p, q * q
+                                p = p * p
+                                q = q * q
                             sums[k] = (sums[k] if j else zero) + (min(p, c) + min(q, d))
                         if j % 8 == 6 or j == len(columns) - 2:
                             candidates = 0
@@ -255,7 +292,11 @@ def search_tree(
                             elif numbers[r, j] == numbers[r, j] or xs[i, j] == xs[i, j]:
                                 far += lack[j]
                         if far < near:
-                            near, second, several, many, at = far, near, 1, times[r], r
+                            at = r
+                            many = times[r]
+                            several = 1
+                            second = near
+                            near = far
                             limit = near + slack
                         elif far == near:
                             several += 1
@@ -264,7 +305,8 @@ def search_tree(
                             second = far
                 continue
             for child in range(left[node], left[node] + 2):
-                bound, even = 0.0, True
+                bound = 0.0
+                even = True
                 for j in range(codes.shape[1]):
                     if only[child, j] >= 0:
                         if only[child, j] != ks[i, j]:
@@ -290,11 +332,19 @@ def search_tree(
                         bound += w[j] * (gap * gap) if power == 2 else w[j] * gap
                         even &= low[child, j] == high[child, j] and not gaps[child, j]
                 if bound <= limit:
-                    stack[top], bounds[top], flat[top] = child, bound, even
+                    stack[top] = child
+                    bounds[top] = bound
+                    flat[top] = even
                     top += 1
                     if top > 1 and stack[top - 2] == child - 1 and bounds[top - 2] < bound:
-                        stack[top - 1], stack[top - 2] = child - 1, child  # the nearer one on top
-                        bounds[top - 1], bounds[top - 2] = bounds[top - 2], bound
-                        flat[top - 1], flat[top - 2] = flat[top - 2], even
-        best[i], total[i], where[i] = near, many, at
+                        # The nearer one on top.
+                        stack[top - 1] = child - 1
+                        stack[top - 2] = child
+                        bounds[top - 1] = bounds[top - 2]
+                        bounds[top - 2] = bound
+                        flat[top - 1] = flat[top - 2]
+                        flat[top - 2] = even
+        best[i] = near
+        total[i] = many
+        where[i] = at
         sure[i] = several < 2 and second > near + slack

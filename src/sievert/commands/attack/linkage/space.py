@@ -43,7 +43,7 @@ class File(NamedTuple):
         return _distinct([self.block, *(self.places.T + 1), *self.codes.T])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DistanceSpace:
     """The distance: a sum over columns of a weight times |x - y|^power, a lack, or a mismatch.
 
@@ -91,7 +91,8 @@ class DistanceSpace:
         Numbers are from 0 to 1, a missing one is 2 away or more, and so are codes by 1.
         """
         shares: NDArray[Any] = np.zeros((len(file.block), len(self.caps)), dtype=np.float32)
-        scale, numbers = self.w / self.whole, file.numbers.shape[1]
+        scale = self.w / self.whole
+        numbers = file.numbers.shape[1]
         scaled = file.numbers * (np.sqrt(scale) if self.power == 2 else scale)
         shares[:, :numbers] = np.where(np.isnan(scaled), -2.0, scaled)
         shares[:, numbers : numbers + self.coded] = file.codes
@@ -127,7 +128,8 @@ class DistanceSpace:
         kind: Any = np.int64 if self.most < LONG and not self.tolerance else object
         distances: Ints = np.count_nonzero(a.codes != b.codes, axis=1).astype(kind) * self.cost
         for j, exact in enumerate(self.exact):
-            x, y = a.places[:, j], b.places[:, j]
+            x = a.places[:, j]
+            y = b.places[:, j]
             gap = np.abs(exact[x] - exact[y]).astype(kind)
             gap[(x < 0) | (y < 0)] = 0
             distances += self.weights[j] * self.raise_gap(gap)
@@ -151,23 +153,23 @@ def build_space(
         f"the distance {distance} compares numbers, and there are none",
         hint="distance gower",
     )
-    columns = [
-        column for pair in numeric if len((column := _NumericColumn.from_files(*pair)).exact)
-    ]
+    columns = [_NumericColumn.from_files(*pair) for pair in numeric]
+    columns = [column for column in columns if len(column.exact)]
     finest = DIGITS * max((c.most for c in columns), default=0) ** 2 or 1
     digits = finest if distance == "l1" and scale == "sd" else None
     weighed = [(c, c.weight(distance, scale, digits)) for c in columns]
     weighed = [(c, weight) for c, weight in weighed if gower or weight * c.most]
     mine, theirs = (
         File(
-            _side_by_side([c.numbers[side] for c, _ in weighed], rows, np.float64),
-            _side_by_side([c.places[side] for c, _ in weighed], rows, np.int64),
-            _side_by_side([c[side] for c in coded], rows, np.int32),
-            np.zeros(rows, dtype=np.int64),
+            numbers=_side_by_side([c.numbers[side] for c, _ in weighed], rows, np.float64),
+            places=_side_by_side([c.places[side] for c, _ in weighed], rows, np.int64),
+            codes=_side_by_side([c[side] for c in coded], rows, np.int32),
+            block=np.zeros(rows, dtype=np.int64),
         )
         for side, rows in enumerate(map(len, pairs[0]))
     )
-    power, used = 2 if distance == "l2" else 1, len(numeric) + len(coded)
+    power = 2 if distance == "l2" else 1
+    used = len(numeric) + len(coded)
     return _scale_weights(weighed, len(coded), power, digits, used, gower=gower), mine, theirs
 
 
@@ -194,22 +196,22 @@ def _scale_weights(
     fits = digits is None and most <= WHOLE
     unit = 1 if fits else max(1, most)
     return DistanceSpace(
-        power,
-        used,
-        [c.exact for _, c in columns],
-        [w for w, _ in columns],
-        lacks,
-        common,
+        power=power,
+        columns=used,
+        exact=[c.exact for _, c in columns],
+        weights=[w for w, _ in columns],
+        lacks=lacks,
+        cost=common,
         # A rounded weight is off by less than one, a term by less than its number of steps.
-        0 if digits is None else sum(c.most for _, c in columns),
-        np.array([float(Fraction(w * c.unit**power, unit)) for w, c in columns]),
-        np.array([float(Fraction(lack, unit)) for lack in lacks]),
-        float(Fraction(common, unit)) if coded else 0.0,
+        tolerance=0 if digits is None else sum(c.most for _, c in columns),
+        w=np.array([float(Fraction(w * c.unit**power, unit)) for w, c in columns]),
+        lack=np.array([float(Fraction(lack, unit)) for lack in lacks]),
+        mismatch=float(Fraction(common, unit)) if coded else 0.0,
         # All distances are at most 1: a term is off by 9 roundings, a sum by one per term.
-        0.0 if fits else 4 * (9 + len(columns) + coded) * 2.0**-53,
-        Fraction(unit, common * used if gower else common),
-        coded,
-        most,
+        slack=0.0 if fits else 4 * (9 + len(columns) + coded) * 2.0**-53,
+        unit=Fraction(unit, common * used if gower else common),
+        coded=coded,
+        most=most,
     )
 
 
@@ -233,7 +235,8 @@ def set_blocks(
         "block columns are integer codes, one for each record",
     )
     together = [np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in pairs]
-    blocks, cut = _distinct(together)[1], len(mine.block)
+    blocks = _distinct(together)[1]
+    cut = len(mine.block)
     return mine._replace(block=blocks[:cut]), theirs._replace(block=blocks[cut:])
 
 
@@ -307,20 +310,22 @@ class _NumericColumn(NamedTuple):
         most = exact[-1] if len(exact) else 0
         exact = exact.astype(np.int64) if most < LONG else exact
         doubles = (exact if most < LONG else exact / most).astype(np.float64)
-        places, numbers = np.full(len(both), -1), np.full(len(both), np.nan)
-        places[there], numbers[there] = place, doubles[place]
+        places = np.full(len(both), -1)
+        numbers = np.full(len(both), np.nan)
+        places[there] = place
+        numbers[there] = doubles[place]
         cut = len(released)
         return cls(
-            exact,
-            (places[:cut], places[cut:]),
-            (numbers[:cut], numbers[cut:]),
-            Fraction(step, 10**decimals),
+            exact=exact,
+            places=(places[:cut], places[cut:]),
+            numbers=(numbers[:cut], numbers[cut:]),
+            step=Fraction(step, 10**decimals),
         )
 
     def weight(self, distance: Distance, scale: Scale, digits: int | None) -> Fraction:
-        """What a step counts, as a fraction, or of so many digits.
+        """The weight of a step, as a fraction or rounded to `digits` digits.
 
-        It counts nothing where the original does not vary, so that nothing can be scaled by it.
+        It is 0 where the original does not vary, because nothing can be scaled by its spread.
         """
         if distance == "gower":
             return Fraction(1, self.most) if self.most else Fraction(0)
@@ -337,7 +342,8 @@ class _NumericColumn(NamedTuple):
         times = np.bincount(places[places >= 0], minlength=len(self.exact)).tolist()
         n = sum(times)
         pairs = list(zip(self.exact.tolist(), times, strict=True))
-        once, twice = sum(x * t for x, t in pairs), sum(x * x * t for x, t in pairs)
+        once = sum(x * t for x, t in pairs)
+        twice = sum(x * x * t for x, t in pairs)
         return Fraction(n * twice - once * once, n * (n - 1)) if n > 1 else Fraction(0)
 
 
@@ -357,7 +363,7 @@ def _decimals(values: Floats) -> tuple[Ints, int]:
 
 
 def _merge_codes(released: Ints, original: Ints) -> tuple[Ints, Ints]:
-    """Codes of both files from 2 up; those that only one has are alike, 0 or 1: none matches."""
+    """Codes of both files from 2 up; a value of only one file is 0 or 1, which matches nothing."""
     shared = np.intersect1d(released, original)
     mine, theirs = (
         np.where(np.isin(codes, shared), np.searchsorted(shared, codes) + 2, side).astype(np.int32)

@@ -42,14 +42,13 @@ def build_tree(space: DistanceSpace, file: File, times: Ints, blocks: int, leaf:
         nodes += len(first)
         large = np.flatnonzero(last - first > leaf)
         cut = _split(space, file, ranks, rows, first[large], last[large])
-        large, cut = large[cut > 0], cut[cut > 0]
+        large = large[cut > 0]
+        cut = cut[cut > 0]
         left = np.full(len(first), -1)
         left[large] = nodes + 2 * np.arange(len(large))
         levels.append((first, last, left))
-        first, last = (
-            np.column_stack((first[large], cut)).ravel(),
-            np.column_stack((cut, last[large])).ravel(),
-        )
+        first = np.column_stack((first[large], cut)).ravel()
+        last = np.column_stack((cut, last[large])).ravel()
     return _bounding_boxes(file.take(rows), times[rows], rows, roots, levels)
 
 
@@ -59,7 +58,8 @@ def _split(
     """Sort runs of rows, each by one column; where to cut them, or 0 if nothing differs."""
     if not len(first):
         return first
-    sizes, own = last - first, np.arange(len(first))
+    sizes = last - first
+    own = np.arange(len(first))
     starts = np.cumsum(sizes) - sizes
     run = np.repeat(own, sizes)
     inside = np.arange(len(run)) - starts[run]
@@ -111,18 +111,18 @@ def _bounding_boxes(
     low, high, gaps, masks, least, most = boxes
     until = np.concatenate(([0], np.cumsum(times)))
     return SearchTree(
-        file,
-        times,
-        rows,
-        roots,
-        len(levels),
-        first,
-        last,
-        left,
-        low,
-        high,
-        gaps,
-        masks,
-        np.where(least == most, least, -1),
-        until[last] - until[first],
+        file=file,
+        times=times,
+        rows=rows,
+        roots=roots,
+        levels=len(levels),
+        first=first,
+        last=last,
+        left=left,
+        low=low,
+        high=high,
+        gaps=gaps,
+        masks=masks,
+        only=np.where(least == most, least, -1),
+        originals=until[last] - until[first],
     )

@@ -30,7 +30,7 @@ class SyntheticSettings:
     workers: Workers = ALONE
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SyntheticAttacks:
     """What every attack did, and per person what each scored."""
 
@@ -89,7 +89,14 @@ def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> Sy
         "nearest_other": near.other,
         "density_ratio": near.density_ratio,
     }
-    return SyntheticAttacks(attacks, own, disclosed, narrower, scores, tables.every)
+    return SyntheticAttacks(
+        attacks=attacks,
+        inference=own,
+        disclosure=disclosed,
+        narrower=narrower,
+        scores=scores,
+        every=tables.every,
+    )
 
 
 def _keys(tables: SyntheticTables, settings: SyntheticSettings, secret: str) -> list[str]:

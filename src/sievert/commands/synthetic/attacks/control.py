@@ -39,7 +39,8 @@ def differing_columns(tables: SyntheticTables) -> list[str]:
 
 def _one_each(tables: SyntheticTables, codes: Ints) -> tuple[Ints, int]:
     """Codes of the pool, one of those who came together; and how many are of originals."""
-    clusters, n = tables.groups.clusters, tables.originals
+    clusters = tables.groups.clusters
+    n = tables.originals
     if clusters is None:
         return codes, n
     least = np.full(int(clusters.max()) + 1, codes.max())
@@ -58,7 +59,9 @@ def _strange_values(tables: SyntheticTables, at: int) -> float:
 
 def _column_chance(tables: SyntheticTables, at: int) -> float:
     """The chance of a difference as large as that of one column, by chi-square."""
-    column, codes, n = tables.columns[at], tables.pool[:, at], tables.originals
+    column = tables.columns[at]
+    codes = tables.pool[:, at]
+    n = tables.originals
     clusters = tables.groups.clusters
     if clusters is not None:
         return _clustered_chance(column, codes, clusters, n)
@@ -86,7 +89,8 @@ def _clustered_chance(column: SharedColumn, codes: Ints, clusters: Ints, n: int)
     The difference of the counts has a known covariance if clusters are drawn for the original; of
     people who came alone, its squared length is chi-square (but for a factor of 1 - 1/people).
     """
-    many, mine = int(clusters.max()) + 1, int(clusters[:n].max()) + 1
+    many = int(clusters.max()) + 1
+    mine = int(clusters[:n].max()) + 1
     once = np.unique(clusters * column.values + codes) % column.values
     counts = np.bincount(once, minlength=column.values)
     if column.is_number:
@@ -98,7 +102,8 @@ def _clustered_chance(column: SharedColumn, codes: Ints, clusters: Ints, n: int)
     wide = int(groups.max()) + 1
     share = np.bincount(groups, minlength=wide) / len(groups)
     pairs, times = np.unique(clusters * wide + groups, return_counts=True)
-    difference, products = np.zeros(wide), np.zeros((wide, wide))
+    difference = np.zeros(wide)
+    products = np.zeros((wide, wide))
     for start in range(0, many, BLOCK):
         size = min(BLOCK, many - start)
         part = slice(*np.searchsorted(pairs, [start * wide, (start + size) * wide]))
@@ -125,7 +130,7 @@ def _common(counts: Ints, people: int, smaller: int) -> Ints:
 
 
 def _bins(counts: Ints, missing: int) -> Ints:
-    """Numbers in bins of about as many people each; those that are missing by themselves."""
+    """Sort numbers into bins of about equally many people; missing numbers have their own bin."""
     lacking = np.arange(len(counts)) == missing
     known = np.where(lacking, 0, counts)
     below = np.cumsum(known) - known
@@ -148,12 +153,14 @@ def shares_people(tables: SyntheticTables) -> bool:
 
 
 def _chance_on_both_sides(originals: Ints, controls: Ints) -> float:
-    """The chance that so many of the rows that k people have are on both sides, for the worst k.
+    """The chance of the observed number of rows that k people have and that are on both sides.
 
-    It also sees people of an original in which each of them has several rows. Rows are taken to
-    fall independently; that they do not makes the number vary less. All k together: Bonferroni.
+    It is the smallest such chance over all k, corrected for the number of k (Bonferroni). It also
+    detects an original in which each person has several rows. Rows are taken to fall independently;
+    because they do not, the number varies less.
     """
-    n, c = int(originals.sum()), int(controls.sum())
+    n = int(originals.sum())
+    c = int(controls.sum())
     both = originals + controls
     sizes, times = np.unique(both[both > 1], return_counts=True)
     if not len(sizes):
@@ -196,7 +203,8 @@ def repeats_people(tables: SyntheticTables, own: ColumnCodes, other: ColumnCodes
 
 def favours_strangers(tables: SyntheticTables, scores: Mapping[str, Floats]) -> bool:
     """Whether controls are hit more than originals: the generator has seen them, then."""
-    n, clusters = tables.originals, tables.groups.clusters
+    n = tables.originals
+    clusters = tables.groups.clusters
     groups = PoolGroups(tables.controls, None if clusters is None else np.roll(clusters, -n))
     nearest = scores["nearest_synthetic"]
     copied = np.where(np.isnan(nearest), np.nan, nearest == 0)

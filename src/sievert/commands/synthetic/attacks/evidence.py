@@ -22,7 +22,7 @@ SKEWED = 2.0  # the skewness of scores from which the normal approximation is co
 LEVEL = 0.95
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GroupRate:
     """How an attack fares against some people: how many, the sum of their scores, its mean."""
 
@@ -39,7 +39,7 @@ class GroupRate:
         return own if self.low is None else own | {"low": self.low, "high": self.high}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SyntheticAttack:
     """One attack: rates of originals and of strangers, and what their difference proves."""
 
@@ -83,7 +83,8 @@ class PoolGroups:
 
     def rates(self, scores: Floats) -> tuple[GroupRate, GroupRate]:
         """The rates of originals and of strangers."""
-        n, several = self.originals, self.clusters
+        n = self.originals
+        several = self.clusters
         parts = (scores[:n], scores[n:])
         if not self.sampled:
             return _rate(parts[0]), _rate(parts[1])
@@ -101,30 +102,50 @@ def weigh(
     concern this person.
     """
     concerned = ~np.isnan(scores)
-    alone, groups = groups.originals == len(scores), groups.only(concerned)
-    scores, n = scores[concerned], groups.originals
-    own, other = scores[:n], scores[n:]
+    alone = groups.originals == len(scores)
+    groups = groups.only(concerned)
+    scores = scores[concerned]
+    n = groups.originals
+    own = scores[:n]
+    other = scores[n:]
     rates = groups.rates(scores)
     if alone:
-        return SyntheticAttack(name, rates[0], None, baseline, details=details)
-    risk = low = high = least = None
+        return SyntheticAttack(
+            name=name, original=rates[0], control=None, baseline=baseline, details=details
+        )
+    risk = None
+    low = None
+    high = None
+    least = None
     if len(own) and len(other):
         more = design_effect(scores, groups)
         risk, low, high = risk_interval(own, other, more)
         least = math.sqrt(more) * least_excess(rates[1].rate or 0.0, len(own), len(other))
     return SyntheticAttack(
-        name, *rates, baseline, risk, low, high, chance(scores, groups), least, details
+        name=name,
+        original=rates[0],
+        control=rates[1],
+        baseline=baseline,
+        risk=risk,
+        low=low,
+        high=high,
+        p=chance(scores, groups),
+        least_excess=least,
+        details=details,
     )
 
 
 def _rate(scores: Floats) -> GroupRate:
     total = math.fsum(scores.tolist())
-    return GroupRate(len(scores), total, total / len(scores) if len(scores) else None)
+    return GroupRate(
+        people=len(scores), hits=total, rate=total / len(scores) if len(scores) else None
+    )
 
 
 def _sampled_rate(scores: Floats, clusters: Ints | None) -> GroupRate:
-    """The same with its Wilson limits: those of all people, of whom these are some."""
-    own, design = _rate(scores), 1.0
+    """The rate of sampled people, with Wilson limits for the rate of all people."""
+    own = _rate(scores)
+    design = 1.0
     if own.rate is None:
         return own
     if clusters is not None:
@@ -133,13 +154,15 @@ def _sampled_rate(scores: Floats, clusters: Ints | None) -> GroupRate:
         sums = math.fsum((_cluster_sums(centred, clusters) ** 2).tolist())
         design = max(1.0, sums / alone) if alone else 1.0
     low, high = _failing(scores, design)[1]
-    return GroupRate(own.people, own.hits, own.rate, 1.0 - high, 1.0 - low)
+    return GroupRate(
+        people=own.people, hits=own.hits, rate=own.rate, low=1.0 - high, high=1.0 - low
+    )
 
 
 def least_excess(rate: float, originals: int, controls: int) -> float:
-    """The least excess of people that is seen in 80 of 100 tables, at 5 %.
+    """The smallest excess of the hit rate that the test detects with 80 % power, at 5 %.
 
-    It is never below what is seen if no stranger is hit: some originals have to be, too.
+    It is at least the excess that is detected if no control person is hit.
 
     >>> round(least_excess(0.08, 20108, 10054), 4)
     0.0082
@@ -151,11 +174,12 @@ def least_excess(rate: float, originals: int, controls: int) -> float:
 
 
 def _least_without_strangers(originals: int, controls: int) -> float:
-    """The rate at which, in 80 of 100 tables, so many originals are hit that it is no chance.
+    """The smallest hit rate that the test detects with 80 % power if no control person is hit.
 
-    All `hits` people are originals by a chance of C(n, hits)/C(n + c, hits).
+    The chance that all `hits` people are originals is C(n, hits)/C(n + c, hits).
     """
-    hits, alone = 0, 1.0
+    hits = 0
+    alone = 1.0
     while alone > 1.0 - LEVEL:
         if hits == originals:
             return 1.0
@@ -188,9 +212,11 @@ def risk_interval(
     # The roots of below t^2 - 2 product t + above: the smaller one has the form without
     # cancellation, which also holds where the upper limit of the strangers makes `below` negative.
     product = failing * spared
-    above, below = low_own * (2 * failing - low_own), high_other * (2 * spared - high_other)
+    above = low_own * (2 * failing - low_own)
+    below = high_other * (2 * spared - high_other)
     least = above / (product + math.sqrt(product * product - above * below)) if above else 0.0
-    above, below = high_own * (2 * failing - high_own), low_other * (2 * spared - low_other)
+    above = high_own * (2 * failing - high_own)
+    below = low_other * (2 * spared - low_other)
     most = product + math.sqrt(max(0.0, product * product - above * below))
     return 1.0 - failing / spared, 1.0 - most / below if below else None, 1.0 - least
 
@@ -220,7 +246,8 @@ def chance(scores: Floats, groups: PoolGroups) -> float | None:
     Exact for scores of 0 and 1 (Fisher); normal for others, corrected where they are skewed, and
     for people who came together.
     """
-    n, c = groups.originals, len(scores) - groups.originals
+    n = groups.originals
+    c = len(scores) - groups.originals
     if not n or not c:
         return None
     if groups.clusters is None and _is_binary(scores):
@@ -233,7 +260,8 @@ def chance(scores: Floats, groups: PoolGroups) -> float | None:
     if groups.clusters is not None:
         firsts = np.unique(groups.clusters[:n])
         parts = _cluster_sums(parts, groups.clusters)
-        n, c = len(firsts), len(parts) - len(firsts)
+        n = len(firsts)
+        c = len(parts) - len(firsts)
     p = max(p, _one_draw(n, c))
     spread = float(np.mean(parts**2))
     skew = float(np.mean(parts**3)) / spread**1.5 if spread else 0.0
@@ -252,7 +280,8 @@ def _one_draw(n: int, c: int) -> float:
 
 def difference(scores: Floats, groups: PoolGroups) -> float | None:
     """z: the difference of the means, in standard errors under exchange; None without spread."""
-    n, c = groups.originals, len(scores) - groups.originals
+    n = groups.originals
+    c = len(scores) - groups.originals
     if len(scores) < 2 or not n or not c:
         return None
     spread = _spread(scores)
@@ -263,7 +292,7 @@ def difference(scores: Floats, groups: PoolGroups) -> float | None:
 
 
 def _spread(scores: Floats) -> float:
-    """The variance; exactly 0 for equal scores, of which sums are rounded."""
+    """The variance; exactly 0 for equal scores, although sums of them are rounded."""
     varies = len(scores) > 1 and scores.min() != scores.max()
     return float(np.var(scores, ddof=1)) if varies else 0.0
 
@@ -276,13 +305,15 @@ def design_effect(scores: Floats, groups: PoolGroups) -> float:
     """How much more the difference varies where people who came together change sides together."""
     if groups.clusters is None:
         return 1.0
-    n, whole = groups.originals, len(scores)
+    n = groups.originals
+    whole = len(scores)
     spread = _spread(scores)
     if not spread:
         return 1.0
     centred = scores - math.fsum(scores.tolist()) / whole
     sums = _cluster_sums(centred, groups.clusters)
-    many, mine = len(sums), len(np.unique(groups.clusters[:n]))
+    many = len(sums)
+    mine = len(np.unique(groups.clusters[:n]))
     if not 0 < mine < many:
         return 1.0
     varies = mine * (1 - mine / many) * math.fsum((sums**2).tolist()) / (many - 1)
@@ -291,12 +322,13 @@ def design_effect(scores: Floats, groups: PoolGroups) -> float:
 
 
 def hypergeometric_tail(hits: int, people: int, successes: int, originals: int) -> float:
-    """The chance of so many hits or more among the originals, who is original being drawn.
+    """The chance of at least `hits` hits among the originals, if the originals are drawn at random.
 
     >>> hypergeometric_tail(3, 10, 3, 6)
     0.16666666666666666
     """
-    least, most = max(0, successes + originals - people), min(successes, originals)
+    least = max(0, successes + originals - people)
+    most = min(successes, originals)
     if hits <= least:
         return 1.0
     # From the most likely number on both sides, each term by the one before it.
@@ -320,7 +352,8 @@ def holm(chances: Mapping[str, float]) -> dict[str, float]:
     {'a': 0.03, 'b': 0.06, 'c': 0.06}
     """
     ordered = sorted(chances, key=lambda name: chances[name])
-    adjusted, least = {}, 0.0
+    adjusted = {}
+    least = 0.0
     for rank, name in enumerate(ordered):
         least = max(least, min(1.0, (len(ordered) - rank) * chances[name]))
         adjusted[name] = least

@@ -33,9 +33,9 @@ def _nobody(_step: str, _parts: int) -> Callable[[], None]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Threads that go through all rows in parts; who watches may stop them between two.
+    """Threads that go through all rows in parts; they may be stopped between two parts.
 
-    `count` begins a step of so many parts, and returns what is called at each.
+    `count` begins a step with a number of parts, and returns a function to call at each part.
     """
 
     threads: int | None = None
@@ -88,7 +88,8 @@ def shared_columns(x: Ints) -> Ints:
 def add_distances(here: int, row: Ints, number: bool, before: Ints, after: Ints) -> None:
     """The distances of a block with one column more."""
     short = after.dtype.type
-    unit, none = short(UNIT), short(0)
+    unit = short(UNIT)
+    none = short(0)
     if number:
         for j in range(len(row)):
             apart = short(here - row[j])
@@ -168,26 +169,35 @@ def count_near(
     is a row of y, at `me` unless that is -1, does not count as its own neighbour.
     """
     d, n = y.shape
-    room, previous = np.zeros((d + 1, BLOCK), dtype=x.dtype), np.arange(d)
-    buffer, at = np.zeros(BLOCK, dtype=x.dtype), np.zeros(BLOCK + 1, dtype=np.int64)
+    room = np.zeros((d + 1, BLOCK), dtype=x.dtype)
+    previous = np.arange(d)
+    buffer = np.zeros(BLOCK, dtype=x.dtype)
+    at = np.zeros(BLOCK + 1, dtype=np.int64)
     bound = 2 * UNIT if len(near) else -1
-    nearest[first:last], second[first:last] = FAR, FAR
+    nearest[first:last] = FAR
+    second[first:last] = FAR
     for tile in range(first, last, TILE):
         for start in range(0, n, BLOCK):
             size = min(BLOCK, n - start)
-            total, apart = room[d, :size], buffer[:size]
+            total = room[d, :size]
+            apart = buffer[:size]
             for i in range(tile, min(last, tile + TILE)):
                 add_columns(i, shared[i] if i > tile else 0, x, y, start, numeric, previous, room)
-                one, two, many, part = nearest[i], second[i], tied[i], share[i]
+                one = nearest[i]
+                two = second[i]
+                many = tied[i]
+                part = share[i]
                 for p in range(places_at(total, max(bound, two), at)):
-                    away, times = total[at[p]], counts[start + at[p]] - (start + at[p] == me[i])
+                    away = total[at[p]]
+                    times = counts[start + at[p]] - (start + at[p] == me[i])
                     if times == 0:
                         continue
                     if away <= bound:
                         near[i, (away + UNIT - 1) // UNIT] += times
                     if away < one:
                         two = away if times > 1 else one
-                        one, many = away, times
+                        one = away
+                        many = times
                     elif away == one:
                         two = one
                         many += times
@@ -197,7 +207,10 @@ def count_near(
                     subtract(total, reach[start : start + size], apart)
                     for p in range(places_at(apart, 0, at)):
                         part += weights[start + at[p]]
-                nearest[i], second[i], tied[i], share[i] = one, two, many, part
+                nearest[i] = one
+                second[i] = two
+                tied[i] = many
+                share[i] = part
 
 
 @jit_only
@@ -217,25 +230,32 @@ def link_halves(
     `half` is 0 or 1: the half of each column.
     """
     d, n = y.shape
-    room, previous = np.zeros((d + 1, BLOCK), dtype=x.dtype), np.zeros(d, dtype=np.int64)
+    room = np.zeros((d + 1, BLOCK), dtype=x.dtype)
+    previous = np.zeros(d, dtype=np.int64)
     ends = np.zeros(2, dtype=np.int64)
     for c in range(d):
-        previous[c], ends[half[c]] = ends[half[c]], c + 1
-    best, least = np.zeros((TILE, 2), dtype=np.int64), np.zeros(2, dtype=np.int64)
+        previous[c] = ends[half[c]]
+        ends[half[c]] = c + 1
+    best = np.zeros((TILE, 2), dtype=np.int64)
+    least = np.zeros(2, dtype=np.int64)
     records = np.zeros((TILE, 3))  # nearest on the first half, on the second, and on both
     at = np.zeros(BLOCK + 1, dtype=np.int64)
     for tile in range(first, last, TILE):
-        best[:], records[:] = FAR, 0.0
+        best[:] = FAR
+        records[:] = 0.0
         for start in range(0, n, BLOCK):
             size = min(BLOCK, n - start)
             times = counts[start : start + size]
             for i in range(tile, min(last, tile + TILE)):
                 add_columns(i, shared[i] if i > tile else 0, x, y, start, numeric, previous, room)
-                closest, sums = best[i - tile], records[i - tile]
+                closest = best[i - tile]
+                sums = records[i - tile]
                 for h in range(2):
                     least[h] = least_of(room[ends[h], :size])
                     if least[h] < closest[h]:  # no row before is as near, so none is on both
-                        closest[h], sums[h], sums[2] = least[h], 0.0, 0.0
+                        closest[h] = least[h]
+                        sums[h] = 0.0
+                        sums[2] = 0.0
                 for h in range(2):
                     if least[h] == closest[h]:
                         other = room[ends[1 - h]]
@@ -274,16 +294,20 @@ def guess_secrets(
     secret s; the codes of secret s are counted from `offsets[s]` on. A row of x that is a row of y,
     at `me` unless that is -1, does not count as its own neighbour.
     """
-    (d, n), many_secrets = y.shape, len(secrets)
-    room, previous = np.zeros((d + 1, BLOCK), dtype=x.dtype), np.arange(d)
-    blocks, at = (n + BLOCK - 1) // BLOCK, np.zeros(BLOCK + 1, dtype=np.int64)
+    d, n = y.shape
+    many_secrets = len(secrets)
+    room = np.zeros((d + 1, BLOCK), dtype=x.dtype)
+    previous = np.arange(d)
+    blocks = (n + BLOCK - 1) // BLOCK
+    at = np.zeros(BLOCK + 1, dtype=np.int64)
     tiled = max(1, min(TILE, ROOM // offsets[-1]))
     best = np.zeros((tiled, many_secrets), dtype=np.int64)
     many = np.zeros((tiled, many_secrets), dtype=np.int64)
     sums = np.zeros((tiled, offsets[-1]), dtype=np.int64)
     seen = np.zeros((tiled, offsets[-1]), dtype=np.int64)
     for tile in range(first, last, tiled):
-        best[:], many[:] = FAR, 0
+        best[:] = FAR
+        many[:] = 0
         skipped = tile * blocks // x.shape[1]  # rows are in order: the near ones are about here
         for b in range(blocks):
             start = (b + skipped) % blocks * BLOCK
@@ -291,7 +315,8 @@ def guess_secrets(
             total = room[d, :size]
             for i in range(tile, min(last, tile + tiled)):
                 add_columns(i, shared[i] if i > tile else 0, x, y, start, numeric, previous, room)
-                closest, t = best[i - tile], i - tile
+                closest = best[i - tile]
+                t = i - tile
                 # Without a secret, nobody is nearer by more than a unit.
                 within = closest.max() + UNIT
                 if me[i] < 0:
@@ -302,7 +327,8 @@ def guess_secrets(
                     if times == 0:
                         continue
                     for s in range(many_secrets):
-                        away, c = np.int64(total[j]), secrets[s]
+                        away = np.int64(total[j])
+                        c = secrets[s]
                         if away > closest[s] + UNIT:
                             continue
                         if c >= 0 and numeric[c]:
@@ -311,11 +337,13 @@ def guess_secrets(
                             away -= UNIT
                         if away > closest[s]:
                             continue
-                        mine, codes = sums[t, offsets[s] :], seen[t, offsets[s] :]
+                        mine = sums[t, offsets[s] :]
+                        codes = seen[t, offsets[s] :]
                         if away < closest[s]:
                             for k in range(many[t, s]):
                                 mine[codes[k]] = 0
-                            closest[s], many[t, s] = away, 0
+                            closest[s] = away
+                            many[t, s] = 0
                         code = values[start + j, s]
                         if mine[code] == 0:
                             codes[many[t, s]] = code
@@ -333,11 +361,16 @@ def guess_secrets(
 @jit_only
 def weigh_guess(times: Ints, codes: Ints, truth: int) -> tuple[float, float, int]:
     """The chance that the most frequent code is the true one, its share, and the lower median."""
-    rows, most, modes, below, middle = 0, 0, 0, 0, -1
+    rows = 0
+    most = 0
+    modes = 0
+    below = 0
+    middle = -1
     for code in codes:
         rows += times[code]
         if times[code] > most:
-            most, modes = times[code], 0
+            most = times[code]
+            modes = 0
         modes += 1 if times[code] == most else 0
     for code in codes:
         below += times[code]

@@ -14,7 +14,7 @@ from sievert.commands.synthetic.attacks.nearness import guesses
 from sievert.commands.synthetic.attacks.tables import DistinctRows, SyntheticTables
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SharedRows:
     """The different rows of all tables: how often each occurs where, and the row of each record."""
 
@@ -29,11 +29,16 @@ class SharedRows:
         """The rows over all columns, or over some."""
         own = tables if names is None else tables.only(names)
         rows = DistinctRows.of(np.concatenate([own.pool, own.synthetic]), own.order)
-        n, people, many = tables.originals, tables.people, len(rows.rows)
-        person, fake = rows.of_record[:people], rows.of_record[people:]
+        n = tables.originals
+        people = tables.people
+        many = len(rows.rows)
+        person = rows.of_record[:people]
+        fake = rows.of_record[people:]
         parts = (person[:n], person[n:], fake)
         first, second, third = (np.bincount(part, minlength=many) for part in parts)
-        return cls(first, second, third, person, fake)
+        return cls(
+            originals=first, controls=second, synthetic=third, of_person=person, of_synthetic=fake
+        )
 
     @property
     def pool(self) -> Ints:
@@ -47,7 +52,8 @@ def copies(tables: SyntheticTables) -> tuple[SyntheticAttack, SyntheticAttack]:
     With a control, unique are those whose row nobody else in the pool has; without one, nobody else
     in the original.
     """
-    rows, n = SharedRows.of(tables), tables.originals
+    rows = SharedRows.of(tables)
+    n = tables.originals
     at = rows.of_person
     copied = (rows.synthetic[at] > 0).astype(float)
     unique = rows.pool[at] == 1
@@ -63,13 +69,15 @@ def copies(tables: SyntheticTables) -> tuple[SyntheticAttack, SyntheticAttack]:
 def attribute_disclosure(
     tables: SyntheticTables, keys: Sequence[str], secret: str, workers: Workers = ALONE
 ) -> SyntheticAttack:
-    """What records with equal keys say of a secret.
+    """Learn a secret from synthetic records with an equal key.
 
-    The headline, DiSCO, is of people whose key has one value of the secret in the synthetic table,
-    and the right one: plain association does that too, so it is held against the control.
+    The headline, DiSCO, counts people whose key has only one value of the secret in the synthetic
+    table, and the right one. Plain association does that too, so it is compared with the control.
     """
-    by_key, by_both = SharedRows.of(tables, keys), SharedRows.of(tables, [*keys, secret])
-    n, at = tables.originals, by_key.of_person
+    by_key = SharedRows.of(tables, keys)
+    by_both = SharedRows.of(tables, [*keys, secret])
+    n = tables.originals
+    at = by_key.of_person
     matched = by_key.synthetic[at]
     right = by_both.synthetic[by_both.of_person]
     many = len(by_key.originals)
@@ -96,7 +104,7 @@ def attribute_disclosure(
 
 
 def _with_one_row(keys: Ints, rows: Ints, many: int) -> Bools:
-    """Which of so many keys stand with one row only: with one value of the secret."""
+    """For each of `many` keys, whether it has one row only, and so one value of the secret."""
     pairs = np.unique(np.stack([keys, rows], axis=1), axis=0)
     return np.asarray(np.bincount(pairs[:, 0], minlength=many) == 1)
 
@@ -105,7 +113,10 @@ def _rates(
     who: slice, matched: Ints, right: Ints, constant: Bools, expected: Floats
 ) -> dict[str, Any]:
     """CAP, CAP0, GCAP and TCAP of some people."""
-    matched, right, constant, expected = matched[who], right[who], constant[who], expected[who]
+    matched = matched[who]
+    right = right[who]
+    constant = constant[who]
+    expected = expected[who]
     expected = expected[~np.isnan(expected)]  # of everybody, or of those who are attacked
     found = matched > 0
     share = right[found] / matched[found]

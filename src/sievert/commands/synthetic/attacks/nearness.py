@@ -39,7 +39,8 @@ def link_chances(
     names = [column.name for column in tables.columns]
     order = np.array([at for at in tables.order if names[at] in (*halves[0], *halves[1])])
     half = np.array([int(names[at] in halves[1]) for at in order])
-    people, fake = tables.attacked, tables.synthetic_rows
+    people = tables.attacked
+    fake = tables.synthetic_rows
     x, y = (tables.places(each.rows, order) for each in (people, fake))
     linked = np.zeros(len(people.rows))
     workers.run(
@@ -67,7 +68,7 @@ def linkability(tables: SyntheticTables, linked: Floats) -> SyntheticAttack:
 # -- inference ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SecretGuesses:
     """Per person the chance that a guess of a secret is right, or a row drawn of the nearest."""
 
@@ -90,13 +91,16 @@ def guesses(
 
     Or, of `kin`, from the nearest other people of the pool.
     """
-    people, fake = tables.attacked, tables.pool_rows if kin else tables.synthetic_rows
+    people = tables.attacked
+    fake = tables.pool_rows if kin else tables.synthetic_rows
     at = np.array([tables.at(secret) for secret in secrets], dtype=np.int64)
     order = [i for i in tables.order if known is None or tables.columns[i].name in known]
     place = {column: i for i, column in enumerate(order)}
     x, y = (tables.places(each.rows, np.array(order)) for each in (people, fake))
     shape = (len(people.rows), len(secrets))
-    right, expected, median = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    right = np.zeros(shape)
+    expected = np.zeros(shape)
+    median = np.zeros(shape, dtype=np.int64)
     offsets = np.cumsum([0, *(tables.columns[i].values for i in at)])
     workers.run(
         "inferring secrets",
@@ -115,11 +119,11 @@ def guesses(
             own = _Closeness(tables, secret).right(median[:, s], people.rows[:, secret])
         results.append(
             SecretGuesses(
-                column.name,
-                people.spread(own),
-                people.spread(expected[:, s]),
-                people.spread(right[:, s]),
-                _naive(tables, secret),
+                secret=column.name,
+                right=people.spread(own),
+                expected=people.spread(expected[:, s]),
+                mode=people.spread(right[:, s]),
+                baseline=_naive(tables, secret),
             )
         )
     return results
@@ -161,7 +165,8 @@ class _Closeness:
         return np.array(own, dtype=float)[of_pair]
 
     def _is_right(self, guessed: int, truth: int) -> bool:
-        numbers, missing = self.column.numbers or (), self.column.missing
+        numbers = self.column.numbers or ()
+        missing = self.column.missing
         if missing in (guessed, truth):
             return guessed == truth
         return abs(numbers[guessed] - numbers[truth]) <= self.tolerance
@@ -169,7 +174,8 @@ class _Closeness:
 
 def _naive(tables: SyntheticTables, place: int) -> float:
     """How often the most frequent synthetic value is right for originals, of numbers the median."""
-    column, own = tables.columns[place], tables.synthetic[:, place]
+    column = tables.columns[place]
+    own = tables.synthetic[:, place]
     people = tables.pool[: tables.originals, place]
     counts = np.bincount(own, minlength=column.values)
     if column.is_number:
@@ -182,7 +188,7 @@ def _naive(tables: SyntheticTables, place: int) -> float:
 # -- membership -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Nearness:
     """Per person: the nearest synthetic rows, the nearest other people, and how many are near.
 
@@ -212,7 +218,9 @@ class Nearness:
 
 def nearness(tables: SyntheticTables, workers: Workers = ALONE) -> Nearness:
     """The neighbours of every person."""
-    people, pool, fake = tables.attacked, tables.pool_rows, tables.synthetic_rows
+    people = tables.attacked
+    pool = tables.pool_rows
+    fake = tables.synthetic_rows
     x, y, others = (tables.places(each.rows, tables.order) for each in (people, fake, pool))
     reach = weights = None
     if tables.every == 1:
@@ -222,9 +230,12 @@ def nearness(tables: SyntheticTables, workers: Workers = ALONE) -> Nearness:
     kin = _near(tables, x, others, pool.counts, workers, me=people.in_pool)
     # A person's row stands for all people who have it: they share what falls to it.
     return Nearness(
-        *(people.spread(mine[0]), people.spread(mine[1]), people.spread(kin[0])),
-        *(people.spread(mine[3]), people.spread(kin[3])),
-        None if reach is None else people.spread(mine[4]),
+        synthetic=people.spread(mine[0]),
+        second=people.spread(mine[1]),
+        other=people.spread(kin[0]),
+        near_synthetic=people.spread(mine[3]),
+        near_other=people.spread(kin[3]),
+        share=None if reach is None else people.spread(mine[4]),
     )
 
 
@@ -242,7 +253,8 @@ def _near(
 ) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     n = x.shape[1]
     nearest, second, tied = (np.zeros(n, dtype=np.int64) for _ in range(3))
-    near, share = np.zeros((n if count else 0, 3), dtype=np.int64), np.zeros(n)
+    near = np.zeros((n if count else 0, 3), dtype=np.int64)
+    share = np.zeros(n)
     reach = (np.zeros(0) if reach is None else reach).astype(x.dtype)
     weights = np.zeros(0) if weights is None else weights
     me = np.full(n, -1) if me is None else me
@@ -263,7 +275,8 @@ def membership(tables: SyntheticTables, near: Nearness) -> SyntheticAttack:
     test is that of the density ratio, which sees more.
     """
     attacked = ~np.isnan(near.synthetic)
-    ratio, groups = near.density_ratio[attacked], tables.attacked_groups.only(attacked)
+    ratio = near.density_ratio[attacked]
+    groups = tables.attacked_groups.only(attacked)
     n = groups.originals
     mean = [
         math.fsum(part.tolist()) / len(part) if len(part) else None
@@ -285,11 +298,14 @@ def membership(tables: SyntheticTables, near: Nearness) -> SyntheticAttack:
 
 def _usual_distances(tables: SyntheticTables, near: Nearness) -> dict[str, Any]:
     """Distance to the closest record and its like, for comparison: they see far less."""
-    n, m, shared = tables.originals, len(tables.synthetic), near.share
+    n = tables.originals
+    m = len(tables.synthetic)
+    shared = near.share
     with np.errstate(divide="ignore", invalid="ignore"):  # two rows of a person's own are nearest
         ratio = np.where(near.second > 0, near.synthetic / near.second, 0.0)
     attacked = tables.attacked.of_person >= 0
-    own, other = attacked[:n], attacked[n:]
+    own = attacked[:n]
+    other = attacked[n:]
     return {
         "dcr_auc": area_under_curve(-near.synthetic[:n][own], -near.synthetic[n:][other]),
         "nndr_auc": area_under_curve(-ratio[:n][own], -ratio[n:][other]) if m > 1 else None,

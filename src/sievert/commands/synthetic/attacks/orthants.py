@@ -33,8 +33,10 @@ def _build(rows: Ints, order: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """
     n, d = rows.shape
     room = 4 * (n // LEAF + 1)
-    spans, after = np.zeros((room, 2), dtype=np.int64), np.zeros(room, dtype=np.int64)
-    least, most = np.zeros((room, d), dtype=np.int64), np.zeros((room, d), dtype=np.int64)
+    spans = np.zeros((room, 2), dtype=np.int64)
+    after = np.zeros(room, dtype=np.int64)
+    least = np.zeros((room, d), dtype=np.int64)
+    most = np.zeros((room, d), dtype=np.int64)
     parents = np.full(room, -1, dtype=np.int64)
     stack = [(0, n, -1)]
     boxes = 0
@@ -42,14 +44,17 @@ def _build(rows: Ints, order: Ints) -> tuple[Ints, Ints, Ints, Ints]:
         first, last, parent = stack.pop()
         here = boxes
         boxes += 1
-        spans[here, 0], spans[here, 1] = first, last
+        spans[here, 0] = first
+        spans[here, 1] = last
         parents[here] = parent
         widest = 0
         for c in range(d):
             low = high = rows[order[first], c]
             for i in range(first, last):
-                low, high = min(low, rows[order[i], c]), max(high, rows[order[i], c])
-            least[here, c], most[here, c] = low, high
+                low = min(low, rows[order[i], c])
+                high = max(high, rows[order[i], c])
+            least[here, c] = low
+            most[here, c] = high
             if high - low > most[here, widest] - least[here, widest]:
                 widest = c
         if last - first <= LEAF or most[here, widest] == least[here, widest]:
@@ -87,13 +92,16 @@ def _count(
 ) -> None:
     boxes, d = least.shape
     for q in range(len(lows)):
-        total, at = 0, 0
+        total = 0
+        at = 0
         while at < boxes and total < enough:
-            outside, inside = False, True
+            outside = False
+            inside = True
             for c in range(d):
                 outside |= most[at, c] < lows[q, c] or least[at, c] > highs[q, c]
                 inside &= lows[q, c] <= least[at, c] and most[at, c] <= highs[q, c]
-            first, last = spans[at, 0], spans[at, 1]
+            first = spans[at, 0]
+            last = spans[at, 1]
             if outside:
                 at = after[at]
             elif inside:

@@ -1,8 +1,9 @@
 """Singling out: predicates that hold for one synthetic record, and for one real person.
 
-A predicate takes some columns of a synthetic record: a category is equal to its value, a number at
-least its value if that is above the median of the synthetic table, else at most. It attacks if it
-holds for exactly one synthetic record, and singles out whoever it holds for alone in the pool.
+A predicate takes some columns of a synthetic record. A category has to be equal to its value. A
+number has to be at least its value if this is above the median of the synthetic table, otherwise at
+most its value. A predicate attacks if it holds for exactly one synthetic record. It singles out a
+person if it holds for nobody else in the pool.
 """
 
 import math
@@ -23,14 +24,14 @@ WIDEST = 3  # columns of a predicate
 MOST_CELLS = 4 * 10**6  # of a table of counts; beyond it, people are looked up in a tree
 MOST_SETS = 50_000  # of columns, of one width
 WORK = 2 * 10**9  # records and cells that are looked at, for one width: about a minute
-LOOKED_UP = 40  # a record in a tree costs as much as so many in a table
+LOOKED_UP = 40  # records looked up in a table, at the cost of one looked up in a tree
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PredicateCounts:
-    """The attacking predicates of some number of columns, and whom they hold for.
+    """The attacking predicates with `width` columns, and the people for whom they hold.
 
-    They are those that hold for exactly one synthetic record.
+    An attacking predicate holds for exactly one synthetic record.
     """
 
     width: int
@@ -78,7 +79,8 @@ def _cells(tables: SyntheticTables, at: Sequence[int]) -> int:
 
 
 def _work(tables: SyntheticTables, at: Sequence[int]) -> int:
-    records, cells = tables.people + len(tables.synthetic), _cells(tables, at)
+    records = tables.people + len(tables.synthetic)
+    cells = _cells(tables, at)
     return records + cells if cells <= MOST_CELLS else LOOKED_UP * records
 
 
@@ -88,7 +90,8 @@ def count_predicates(
     """The predicates of a number of columns: of all sets of columns that the plan has."""
     cuts = [_cut(tables, at) for at in range(len(tables.columns))]
     per_person = np.zeros(tables.people, dtype=np.int64)
-    originals, controls = [], []
+    originals = []
+    controls = []
     sets, every = plan_sets(tables, width)
     begin_set = workers.count("singling people out", len(sets))
     for at in sets:
@@ -99,12 +102,20 @@ def count_predicates(
         controls.append(other)
         per_person += hits
     own, other = (np.concatenate(each) for each in (originals, controls))
-    return PredicateCounts(width, own, other, per_person, len(sets), every)
+    return PredicateCounts(
+        width=width,
+        originals=own,
+        controls=other,
+        per_person=per_person,
+        sets=len(sets),
+        every=every,
+    )
 
 
 def singling_out(tables: SyntheticTables, counts: PredicateCounts) -> SyntheticAttack:
     """People who are singled out, and what share of the predicates single somebody out."""
-    n, c = tables.originals, tables.controls
+    n = tables.originals
+    c = tables.controls
     size = min(n, c) if c else n
     own, other = counts.singled_out(n, c, size)
     every = len(counts.originals)
@@ -133,7 +144,8 @@ def _cut(tables: SyntheticTables, at: int) -> int:
     codes = codes[codes != column.missing]
     if not len(codes):
         return 0
-    low, high = codes[(len(codes) - 1) // 2], codes[len(codes) // 2]
+    low = codes[(len(codes) - 1) // 2]
+    high = codes[len(codes) // 2]
     numbers = column.numbers or ()
     middle = (numbers[low] + numbers[high]) / 2
     return int(np.searchsorted([n > middle for n in numbers], True))
@@ -150,7 +162,8 @@ def _by_cells(
     shape = tuple(column.values for column in columns)
     pool = np.ravel_multi_index(tuple(tables.pool[:, i] for i in at), shape)
     fake = np.ravel_multi_index(tuple(tables.synthetic[:, i] for i in at), shape)
-    cells, n = math.prod(shape), tables.originals
+    cells = math.prod(shape)
+    n = tables.originals
     ranges = [
         (axis, cut, len(column.numbers))
         for axis, (column, cut) in enumerate(zip(columns, cuts, strict=True))
@@ -164,7 +177,8 @@ def _by_cells(
         for axis, cut, known in ranges:
             _accumulate(table, axis, cut, known)
     attacks = present & (counts[0] == 1)
-    own, other = counts[1][attacks], counts[2][attacks]
+    own = counts[1][attacks]
+    other = counts[2][attacks]
     marks = np.zeros(shape, dtype=np.int64)
     marks[attacks] = own + other == 1
     for axis, cut, known in ranges:
@@ -187,8 +201,10 @@ def _by_tree(
     tables: SyntheticTables, at: Sequence[int], cuts: Sequence[int]
 ) -> tuple[Ints, Ints, Ints]:
     """The same by looking up every predicate among the records."""
-    fake, pool = tables.synthetic[:, at], tables.pool[:, at]
-    lows, highs = fake.copy(), fake.copy()
+    fake = tables.synthetic[:, at]
+    pool = tables.pool[:, at]
+    lows = fake.copy()
+    highs = fake.copy()
     for j, (i, cut) in enumerate(zip(at, cuts, strict=True)):
         column = tables.columns[i]
         if column.numbers is None:
@@ -198,7 +214,8 @@ def _by_tree(
         highs[above, j] = len(column.numbers) - 1
         lows[number & ~above, j] = 0
     alone = count_in_orthants(fake, lows, highs, 2)[0] == 1
-    lows, highs = lows[alone], highs[alone]
+    lows = lows[alone]
+    highs = highs[alone]
     n = tables.originals
     own, who = count_in_orthants(pool[:n], lows, highs)
     other, stranger = count_in_orthants(pool[n:], lows, highs)

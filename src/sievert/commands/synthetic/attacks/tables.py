@@ -33,7 +33,7 @@ ColumnCodes = tuple[
 ]  # the different values of a column, and the number of each record's
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SharedColumn:
     """One column that the tables share: what its codes mean, and where they lie.
 
@@ -52,7 +52,7 @@ class SharedColumn:
         return self.numbers is not None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SyntheticTables:
     """The pool of real people, originals first, and the synthetic table: one row per record."""
 
@@ -131,22 +131,38 @@ class SyntheticTables:
         at = [self.at(name) for name in names]
         columns = tuple(self.columns[i] for i in at)
         return SyntheticTables(
-            columns, self.pool[:, at], self.synthetic[:, at], self.groups, self.every
+            columns=columns,
+            pool=self.pool[:, at],
+            synthetic=self.synthetic[:, at],
+            groups=self.groups,
+            thinned=self.every,
         )
 
     def as_categories(self) -> SyntheticTables:
         """The same records, numbers being labels: two differ by one unit, or are the same."""
         columns = tuple(
-            SharedColumn(c.name, c.values, c.missing, None, np.arange(c.values))
+            SharedColumn(
+                name=c.name,
+                values=c.values,
+                missing=c.missing,
+                numbers=None,
+                places=np.arange(c.values),
+            )
             for c in self.columns
         )
-        return SyntheticTables(columns, self.pool, self.synthetic, self.groups, self.every)
+        return SyntheticTables(
+            columns=columns,
+            pool=self.pool,
+            synthetic=self.synthetic,
+            groups=self.groups,
+            thinned=self.every,
+        )
 
     @property
     def incomparable(self) -> list[str]:
-        """The columns of which no synthetic row has a value, or a number in the range, of the pool.
+        """The columns in which no synthetic row has a value, or a number in the range, of the pool.
 
-        They are written in another way there, or are not of people at all.
+        Either they are written differently in the synthetic table, or they do not describe people.
         """
         names = []
         for at, column in enumerate(self.columns):
@@ -224,7 +240,8 @@ def join_tables(
     tables = [original, synthetic] if control is None else [original, synthetic, control]
     names = [name for name in original if all(name in table for table in tables)]
     require(names, "the tables share no column", hint="columns of the same names", error=InputError)
-    columns, codes = [], []
+    columns = []
+    codes = []
     for name in names:
         column, own = _code([table[name] for table in tables], name, number=name not in categories)
         columns.append(column)
@@ -238,7 +255,9 @@ def join_tables(
     ):
         require(len(rows), f"the {what} has no record", error=InputError)
     columns = [_place(c, np.unique(pool[:, at])) for at, c in enumerate(columns)]
-    return SyntheticTables(tuple(columns), pool, fake, PoolGroups(len(people), clusters))
+    return SyntheticTables(
+        columns=tuple(columns), pool=pool, synthetic=fake, groups=PoolGroups(len(people), clusters)
+    )
 
 
 def _code(
@@ -264,7 +283,9 @@ def _code(
         for own, own_codes in parts
     ]
     values = known + (missing >= 0)
-    return SharedColumn(name, values, missing, numbers, np.arange(values)), codes
+    return SharedColumn(
+        name=name, values=values, missing=missing, numbers=numbers, places=np.arange(values)
+    ), codes
 
 
 def _number(text: str) -> Fraction | str:
@@ -291,5 +312,9 @@ def _place(column: SharedColumn, pool: Ints) -> SharedColumn:
             places.append(int((UNIT * inside / span + Fraction(1, 2)).__floor__()))
     places += [MISSING_PLACE] * (column.missing >= 0)
     return SharedColumn(
-        column.name, column.values, column.missing, column.numbers, np.array(places, dtype=np.int64)
+        name=column.name,
+        values=column.values,
+        missing=column.missing,
+        numbers=column.numbers,
+        places=np.array(places, dtype=np.int64),
     )
