@@ -113,16 +113,17 @@ def compare_spellings(
     rows: Questions,
     roles: Roles,
     policy: Policy | None,
-    orders: Mapping[str, Iterable[str]],
     keys: Iterable[str] = (),
 ) -> Respelt:
     """Look for values of a table that coincide only canonically.
 
-    `rows` are questions about its rows; suppressed rows are looked at with them. Values that one of
-    `orders` lists are different, and so are those of the columns that the policy calls distinct.
+    `rows` are questions about its rows; suppressed rows are looked at with them. Values that an
+    order of the policy lists are different, and so are those of the columns that it calls distinct.
+    An order of the table or of the caller says nothing of that: nobody wrote it for this reason.
     `keys` find people in other tables.
     """
     apart = () if policy is None else policy.roles.distinct_spellings
+    orders = {} if policy is None else policy.orders
     decisive: dict[str, Spellings] = {}
     for secret in roles.sensitive:
         if secret not in apart:

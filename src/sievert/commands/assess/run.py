@@ -123,7 +123,7 @@ def assess_table(
         inference = {s: measures.inference(s) for s in roles.sensitive}
     respelt = Respelt()
     if settings.spellings:
-        respelt = compare_spellings(rows, roles, requested.policy, measuring.orders)
+        respelt = compare_spellings(rows, roles, requested.policy)
     warnings += respelt.cautions
     alike: TableMeasures | None = None
     if alpha is None:

@@ -77,7 +77,7 @@ class Judging:
         """
         roles = self._with_kept(roles, questions.columns)
         assessed = self._measure(beside, table, questions, roles, clock, original=original)
-        respelt = compare_spellings(questions, roles, self.policy, self.settings.orders)
+        respelt = compare_spellings(questions, roles, self.policy)
         assessed = replace(assessed, respelt=respelt)
         secrets = {*respelt.columns} & {*roles.sensitive}
         if self.policy is None or not secrets:

@@ -1,0 +1,96 @@
+"""Secrets whose values coincide only canonically: nothing but the policy says that they differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.formatting.toml import toml_document
+
+N = 120
+TWO = ("flu", "FLU")
+ORDERED = ("flu", "FLU", "hiv")
+
+
+def columns(values: tuple[str, ...] = TWO) -> dict[str, list[Any]]:
+    """People in four classes, in an order that tells nothing."""
+    rows = [(str(i % 4), values[i // 4 % len(values)]) for i in range(N)]
+    Random(41).shuffle(rows)
+    return {"zip": [row[0] for row in rows], "ill": [row[1] for row in rows]}
+
+
+def policy(**more: Any) -> dict[str, Any]:
+    return {
+        "roles": {"quasi": ["zip"], "sensitive": ["ill"], "rows_are_people": True},
+        "limits": {"k_anonymity": {"min": 5}, "l_diversity": {"min": 2}},
+        **more,
+    }
+
+
+def reasons(found: Any) -> dict[str, tuple[str, ...]]:
+    return {reason.what: reason.names for reason in found.policy.reasons}
+
+
+# -- an order of the file, the frame or the caller does not say that spellings differ -------------
+
+
+def with_order_of_pandas(table: dict[str, list[Any]], order: tuple[str, ...], _: Path) -> Any:
+    pandas = pytest.importorskip("pandas")
+    ill = pandas.Categorical(table["ill"], categories=order, ordered=True)
+    return pandas.DataFrame({**table, "ill": ill})
+
+
+def with_order_of_polars(table: dict[str, list[Any]], order: tuple[str, ...], _: Path) -> Any:
+    polars = pytest.importorskip("polars")
+    return polars.DataFrame(table, schema={"zip": polars.String, "ill": polars.Enum(order)})
+
+
+def with_order_of_spss(table: dict[str, list[Any]], order: tuple[str, ...], folder: Path) -> Any:
+    pyreadstat, pandas = pytest.importorskip("pyreadstat"), pytest.importorskip("pandas")
+    codes = {value: float(code) for code, value in enumerate(order, 1)}
+    frame = pandas.DataFrame({**table, "ill": [codes[value] for value in table["ill"]]})
+    labels = {"ill": {code: value for value, code in codes.items()}}
+    path = folder / "table.sav"
+    pyreadstat.write_sav(
+        frame, path, variable_value_labels=labels, variable_measure={"ill": "ordinal"}
+    )
+    return path
+
+
+TABLES = [with_order_of_pandas, with_order_of_polars, with_order_of_spss]
+
+
+@pytest.mark.parametrize("make", TABLES)
+def test_an_order_of_the_table_does_not_say_that_spellings_differ(
+    make: Any, tmp_path: Path
+) -> None:
+    table = make(columns(), TWO, tmp_path)
+    found = sievert.assess(table, policy=policy())
+    assert found.met is False and reasons(found) == {"spelt_differently": ("ill",)}
+    made = sievert.protect(table, policy=policy())
+    assert made.met is not True and "spelt_differently" in reasons(made)
+    table = make(columns(ORDERED), ORDERED, tmp_path)  # both readings meet the limits
+    assert sievert.assess(table, policy=policy()).met is None
+    path = tmp_path / "policy.toml"
+    path.write_text(toml_document(policy()))
+    gaps = sievert.check_policy(path, table).gaps
+    assert any("spelt alike" in gap.text for gap in gaps)
+    compared = sievert.compare(table, {"r": table}, policy=policy(), paired=True).to_dict()
+    assert compared["original"]["policy"]["spellings"] == {"ill": 2}
+    assert compared["releases"][0]["policy"]["met"] is None
+
+
+def test_an_order_of_the_caller_does_not_say_that_spellings_differ() -> None:
+    found = sievert.assess(columns(), policy=policy(), orders={"ill": TWO})
+    assert found.met is False and reasons(found) == {"spelt_differently": ("ill",)}
+
+
+def test_an_order_of_the_policy_says_that_spellings_differ(tmp_path: Path) -> None:
+    own = policy(orders={"ill": [*TWO]})
+    assert sievert.assess(columns(), policy=own).met is True
+    assert sievert.assess(with_order_of_pandas(columns(), TWO, tmp_path), policy=own).met is True
+    assert sievert.protect(columns(), policy=own).met is True
