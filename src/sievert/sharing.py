@@ -42,7 +42,7 @@ OF_SETTINGS = {
     *("columns_without_role", "quasi_left_out", "secrets_left_out", "roles_replaced"),
     *("person_replaced", "settings_replaced", "codes_not_listed"),
     "mark_not_listed",
-    *("no_limits", "harmless_side", "file_holds", "kept_not_measured"),
+    *("no_limits", "harmless_side", "file_holds", "other_tables", "kept_not_measured"),
 }
 Data = Mapping[str, Any]
 

@@ -75,6 +75,7 @@ class Adapter(Protocol):
     keeps_order: bool  # whether its rows have the order of the table
     weight: str | None  # of a state: the column that says how many records a row stands for
     notes: list[str]
+    not_read: int  # other sheets, tables or files that the source holds
 
     @property
     def kinds(self) -> Mapping[str, str]: ...  # of each column the engine's own type

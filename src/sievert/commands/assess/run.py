@@ -15,6 +15,7 @@ from sievert import files
 from sievert.arrays import Ints
 from sievert.attacks.attack import Attacks
 from sievert.checks.kept_columns import judge_kept, measure_with_kept
+from sievert.checks.other_tables import judge_other_tables
 from sievert.checks.row_order import RowOrder, examine_order, judge_order, released_columns
 from sievert.checks.spellings import (
     OfSuppressed,
@@ -189,6 +190,7 @@ def assess_table(
         if replaced := [c for c in roles.kept if c in weighed]:
             gate.not_met("roles_replaced", replaced)
         judge_order(gate, order)
+        judge_other_tables(gate, rows)
         gate.counts = table.state is not None
         judge_kept(gate, questions, roles, counted, wild=wild, fresh=requested.fresh)
         judge_weight(gate, rows, roles.weight, settings.population.weight)

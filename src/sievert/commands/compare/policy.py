@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from sievert.checks.kept_columns import judge_kept, measure_with_kept
+from sievert.checks.other_tables import judge_other_tables
 from sievert.checks.row_order import RowOrder, judge_order
 from sievert.checks.spellings import (
     compare_spellings,
@@ -166,6 +167,7 @@ class Judging:
         if not paired:
             gate.undecided("pairing_unknown")
         judge_order(gate, order)
+        judge_other_tables(gate, questions)
         if replaced := self.settings.replaced(self.policy, roles.sensitive):
             gate.not_met("settings_replaced", replaced)
         limits = list(_placed_limits(self.policy, roles.sensitive))
