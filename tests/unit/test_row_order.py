@@ -274,7 +274,7 @@ def test_whatever_holds_the_rows(
     import pandas as pd
 
     frame = pd.DataFrame(generalised(sort_rows(people(Random(9), 30_000), "age", "sex")))
-    shuffled = frame.sample(frac=1, random_state=1)
+    shuffled = frame.sample(frac=1, random_state=1).reset_index(drop=True)
     for data, tells in ((frame, ["sex"]), (shuffled, [])):
         source: Any = data
         if kind in ("parquet", "packed", "plain"):

@@ -15,6 +15,7 @@ from sievert.sources import csv_header, csv_scan, formats, unpack
 from sievert.sources.addresses import DATABASES, percent_decoded
 from sievert.sources.columns import (
     check_names,
+    index_note,
     ordered_categories,
     plain_frame,
     too_fine,
@@ -177,6 +178,7 @@ def _open(data: Any, options: ReaderOptions, scratch: Path, *, remote: bool) -> 
         data=frame,
         columns=columns,
         orders=ordered_categories(frame),
+        notes=index_note(data, columns),
         unusable=unusable_columns(frame, columns),
     )
 
