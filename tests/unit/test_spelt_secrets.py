@@ -94,3 +94,40 @@ def test_an_order_of_the_policy_says_that_spellings_differ(tmp_path: Path) -> No
     assert sievert.assess(columns(), policy=own).met is True
     assert sievert.assess(with_order_of_pandas(columns(), TWO, tmp_path), policy=own).met is True
     assert sievert.protect(columns(), policy=own).met is True
+
+
+# -- a secret that no limit is about --------------------------------------------------------------
+
+UNLIMITED = {"limits": {"k_anonymity": {"min": 5}}}
+
+
+def unjudged(policy: Any) -> list[tuple[str, int | None, int | None]]:
+    return [(each.secret, each.people, each.of) for each in policy.unjudged]
+
+
+def test_a_secret_without_a_limit_is_read_in_the_worse_way_too(tmp_path: Path) -> None:
+    own = policy(**UNLIMITED)
+    found = sievert.assess(columns(), policy=own)
+    assert found.met is None and reasons(found) == {"spelt_differently": ("ill",)}
+    assert unjudged(found.policy) == [("ill", N, N)]
+    made = sievert.protect(columns(), policy=own)
+    assert made.met is not True and unjudged(made.policy) == [("ill", N, N)]
+    compared = sievert.compare(columns(), {"r": columns()}, policy=own, paired=True)
+    assert compared.met is None
+    for table in (compared.to_dict()["original"], compared.to_dict()["releases"][0]):
+        assert table["policy"]["unjudged"] == [{"secret": "ill", "people": N, "of": N}]
+    path = tmp_path / "policy.toml"
+    path.write_text(toml_document(own))
+    assert any("spelt alike" in g.text for g in sievert.check_policy(path, columns()).gaps)
+    own["roles"]["distinct_spellings"] = ["ill"]
+    said = sievert.assess(columns(), policy=own)
+    assert said.met is True and unjudged(said.policy) == [("ill", 0, N)]
+
+
+def test_people_with_several_rows_and_a_respelt_secret_without_a_limit() -> None:
+    rows = {name: [*values, *values] for name, values in columns().items()}
+    rows["who"] = [f"p{i % N}" for i in range(2 * N)]
+    own = policy(**UNLIMITED)
+    own["roles"] = {"quasi": ["zip"], "sensitive": ["ill"], "person": "who"}
+    found = sievert.assess(rows, policy=own, planned=True)
+    assert found.planned_met is None and unjudged(found.policy) == [("ill", N, N)]

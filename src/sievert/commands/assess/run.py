@@ -21,6 +21,7 @@ from sievert.checks.spellings import (
     OfSuppressed,
     Respelt,
     compare_spellings,
+    more_certain,
     suppressed_with_merged,
     with_merged,
 )
@@ -309,6 +310,8 @@ def _judge(
     if replaced := measures.settings.replaced(gate.policy, measures.roles.sensitive):
         gate.not_met("settings_replaced", replaced)
     gate.certain = {} if wildcards else measures.certain_people(gate.unlimited)
+    if alike is not None:
+        gate.certain = more_certain(gate.certain, alike.certain_people(gate.unlimited))
     best = measures.best_numbers(limited)
     verdicts, doubts = judge(gate.policy, reidentification, inference, best)
     lines = judge_suppressed(gate.policy, *of_suppressed)

@@ -16,6 +16,7 @@ from sievert.checks.row_order import RowOrder, judge_order
 from sievert.checks.spellings import (
     compare_spellings,
     limited_secrets,
+    more_certain,
     suppressed_with_merged,
     with_merged,
 )
@@ -97,6 +98,7 @@ class Judging:
                 for secret, own in assessed.inference.items()
             },
             suppressed=suppressed_with_merged(assessed.suppressed, other.suppressed),
+            certain=more_certain(assessed.certain, other.certain),
         )
 
     def _measure(
