@@ -131,3 +131,46 @@ def test_people_with_several_rows_and_a_respelt_secret_without_a_limit() -> None
     own["roles"] = {"quasi": ["zip"], "sensitive": ["ill"], "person": "who"}
     found = sievert.assess(rows, policy=own, planned=True)
     assert found.planned_met is None and unjudged(found.policy) == [("ill", N, N)]
+
+
+# -- an identifier that rows share in other spellings ---------------------------------------------
+
+FIVE = ("a{}", "A{}", " a{}", "a{}\u200b", "\uff41{}")
+
+
+def visits() -> dict[str, list[Any]]:
+    """60 people with five rows each, whose numbers are spelt otherwise in each row."""
+    rows = [(str(i % 4), "uvw"[i % 3], spelt.format(i)) for i in range(60) for spelt in FIVE]
+    Random(41).shuffle(rows)
+    return dict(zip(("zip", "ill", "patient_id"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+@pytest.mark.parametrize("role", ["identifier", "dropped", "nothing"])
+def test_rows_that_share_an_identifier_in_other_spellings(role: str, tmp_path: Path) -> None:
+    own = policy()
+    own["roles"] = {"quasi": ["zip"], "sensitive": ["ill"]}
+    own["roles"] |= {} if role == "nothing" else {role: ["patient_id"]}
+    found = sievert.assess(visits(), policy=own, planned=True)
+    assert found.planned_met is False and reasons(found)["identifier_repeats"] == ("patient_id",)
+    path = tmp_path / "policy.toml"
+    path.write_text(toml_document(own))
+    gaps = sievert.check_policy(path, visits()).gaps
+    assert any(gap.what == "people_unstated" for gap in gaps)
+    if role != "identifier":
+        return
+    people = {**own, "roles": {**own["roles"], "rows_are_people": True}}
+    assert sievert.assess(visits(), policy=people, planned=True).planned_met is True
+    apart = {**own, "roles": {**own["roles"], "distinct_spellings": ["patient_id"]}}
+    assert sievert.assess(visits(), policy=apart, planned=True).planned_met is True
+
+
+@pytest.mark.parametrize("leave_out", [None, "patient_id"])
+def test_a_state_knows_that_rows_share_an_identifier_in_other_spellings(
+    leave_out: str | None, tmp_path: Path
+) -> None:
+    own = policy()
+    own["roles"] = {"quasi": ["zip"], "sensitive": ["ill"], "identifier": ["patient_id"]}
+    roles = {"identifier": "patient_id"} if leave_out is None else {"leave_out": leave_out}
+    sievert.count(visits(), ["zip"], ["ill"], out=tmp_path / "state", **roles)
+    found = sievert.assess(tmp_path / "state", policy=own)
+    assert found.planned_met is False and reasons(found)["identifier_repeats"] == ("patient_id",)

@@ -51,15 +51,19 @@ def repeated_identifiers(
 
 def _is_respelt(questions: Questions, column: str, distinct: Collection[str]) -> bool:
     """Whether rows share values of a column that coincide if they are spelt alike."""
-    if column in distinct or not questions.has_records_of(column):
+    if column in distinct or not questions.has_values_of(column):
         return False
     return bool(find_spellings(questions, column).values)
 
 
 def canonical_values(questions: Questions, column: str, values: int) -> int:
-    """How many of the `values` of a column are left where those that coincide are one."""
+    """How many of the `values` of a column are left, at most, where those that coincide are one.
+
+    Where the groups that coincide are not known, each of them has two values at least.
+    """
     found = find_spellings(questions, column)
-    return values - found.values + len(found.groups)
+    groups = len(found.groups) if found.groups else found.values // 2
+    return values - found.values + groups
 
 
 def naming_columns(questions: Questions, columns: Sequence[str]) -> list[str]:

@@ -20,6 +20,10 @@ class StateQuestions(Questions):
         """What the state knows of columns that it leaves out."""
         return self.state.left_out
 
+    def has_values_of(self, column: str) -> bool:
+        """Whether the values of a column were counted."""
+        return column in self.state.kept
+
     def sql_name(self, column: str) -> str:
         """The name of a column in SQL; an error where it was not counted."""
         if column not in self.state.kept:
