@@ -179,6 +179,7 @@ def _policy(table: Data, names: _Names) -> dict[str, Any] | None:
         for chapter, _, secret in [limit["where"].partition(".")]
     ]
     reasons = [_reason(r, names) for r in policy.get("reasons", ()) if r["what"] in OF_SETTINGS]
+    reasons += _withheld_reason(policy, [*limits, *reasons])
     return {
         "name": None,  # it may tell of a file
         "sha256": None if names.mask else policy.get("sha256"),  # a policy names columns
@@ -192,6 +193,21 @@ def _policy(table: Data, names: _Names) -> dict[str, Any] | None:
             for each in policy.get("unjudged", ())
         ],
     }
+
+
+def _withheld_reason(policy: Data, shown: Iterable[Data]) -> list[dict[str, Any]]:
+    """Say that a reason is withheld where what is shown does not explain the answer.
+
+    Then the answer itself tells that there is one; where a limit or a reason that is shown explains
+    it, nothing is said of others, because one person can decide whether there is another one.
+    """
+    from sievert.policy import GateReason
+    from sievert.policy.judgement import WITHHELD, worst
+
+    outcome = policy.get("planned_met", policy["met"])
+    if worst([entry["met"] for entry in shown]) is outcome or outcome is True:
+        return []
+    return [GateReason(WITHHELD, outcome).to_dict()]
 
 
 def _shareable_basis(text: str | None) -> str | None:

@@ -24,6 +24,7 @@ from sievert.policy.document import MeasureLimit, Policy, PolicyFile
 
 FILE_HOLDS = "file_holds"  # the reason that a file has columns which must not be released
 OTHER_TABLES = "other_tables"  # the reason that it holds more than the table that was read
+WITHHELD = "withheld"  # the reason in a shareable result that there is one which it does not tell
 ABOUT_THE_FILE = (FILE_HOLDS, OTHER_TABLES)  # reasons that a release made of the table has not
 # Why a policy is not met or undecided besides its limits; {} stands for names of columns. There is
 # no number in these sentences: they may be shown wherever a verdict may.
@@ -87,6 +88,8 @@ REASONS = {
     "values: shuffle the rows, or say why the order may stay: [release] order",
     OTHER_TABLES: "the file holds other sheets, tables or files that nobody looked at: save the "
     "one that was read as a file of its own",
+    WITHHELD: "there is a reason that only the internal result names, because it may tell of "
+    "single people",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 STRICT = frozenset({"recursive_c"})  # a number equal to the limit breaches it
