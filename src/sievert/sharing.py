@@ -51,6 +51,7 @@ OF_SETTINGS = {
     "no_limits",
     "harmless_side",
     "file_holds",
+    "other_tables",
     "kept_not_measured",
 }
 Data = Mapping[str, Any]
@@ -181,6 +182,7 @@ def _policy(table: Data, names: _Names) -> dict[str, Any] | None:
         return None
     limits = [_shareable_limit(limit, names) for limit in _worst_lines(policy["limits"])]
     reasons = [_reason(r, names) for r in policy.get("reasons", ()) if r["what"] in OF_SETTINGS]
+    reasons += _withheld_reason(policy, [*limits, *reasons])
     return {
         "name": None,  # it may tell of a file
         "sha256": None if names.mask else policy.get("sha256"),  # a policy names columns
@@ -207,6 +209,21 @@ def _shareable_limit(limit: Data, names: _Names) -> dict[str, Any]:
         "reading": None,
         "impossible": None,
     }
+
+
+def _withheld_reason(policy: Data, shown: Iterable[Data]) -> list[dict[str, Any]]:
+    """Say that a reason is withheld where what is shown does not explain the answer.
+
+    Then the answer itself tells that there is one; where a limit or a reason that is shown explains
+    it, nothing is said of others, because one person can decide whether there is another one.
+    """
+    from sievert.policy import GateReason
+    from sievert.policy.judgement import WITHHELD, worst
+
+    outcome = policy.get("planned_met", policy["met"])
+    if worst([entry["met"] for entry in shown]) is outcome or outcome is True:
+        return []
+    return [GateReason(WITHHELD, outcome).to_dict()]
 
 
 def _shareable_basis(text: str | None) -> str | None:

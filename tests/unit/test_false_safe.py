@@ -1030,7 +1030,11 @@ def test_spellings_are_no_diversity(values: tuple[str, ...], tmp_path: Path) -> 
     assert found.met is False and reasons(found) == {"spelt_differently": (None, ["ill"])}
     assert found.verdicts[0].reading == "with all spellings of a value merged"
     assert found.to_dict()["policy"]["spellings"] == {"ill": len(values)}
-    assert sievert.assess(spelt, policy=policy(k_anonymity={"min": 5})).met is True
+    # A secret without a limit is undecided, too: the number beside the verdict depends on it.
+    unlimited = sievert.assess(spelt, policy=policy(k_anonymity={"min": 5}))
+    assert unlimited.met is None and unlimited.policy is not None
+    (secret,) = unlimited.policy.unjudged
+    assert (secret.secret, secret.people, secret.of) == ("ill", N, N)
     narrow = {**policy(), "limits": {"inference": {"ill": {"l_diversity": {"min": 2}}}}}
     assert sievert.assess(spelt, policy=narrow).met is False
     assert sievert.assess(spelt, policy={**narrow, "orders": {"ill": [*values]}}).met is True

@@ -177,6 +177,49 @@ def test_key_sets_of_a_file_that_holds_names() -> None:
     assert found.met is False and not found.passed
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("more", [(), ("--share",), ("--language", "de")], ids=" ".join)
+def test_a_report_on_a_plan_and_on_a_file_answers_each_question(
+    order: tuple[int, int],
+    more: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The plan meets the policy, and the file does not: no answer is about both."""
+    monkeypatch.chdir(tmp_path)
+    write(Path("t.csv"), NAMED)
+    Path("p.toml").write_text(f"{ROLES}identifier = ['name']\n{LIMITS}")
+    line = ["assess", "t.csv", "--policy", "p.toml"]
+    assert app._run([*line, "--planned", "--json", "plan.json"]) == 0
+    assert app._run([*line, "--json", "file.json"]) == 1
+    both = ["plan.json", "file.json"]
+    capsys.readouterr()
+    assert app._run(["report", *(both[i] for i in order), *more]) == 0
+    said = capsys.readouterr().out.replace("\n", " ")
+    parts = (order.index(0) + 1, order.index(1) + 1)
+    if more == ():
+        plan = f"Part {parts[0]} (t.csv): A release without name would meet the policy."
+        file = f"Part {parts[1]} (t.csv): No: the file still holds name."
+        assert plan in said and file in said and "would not meet" not in said
+    elif more == ("--share",):
+        assert "A release without name would meet the policy." in said
+        assert "No: the file still holds name." in said and "would not meet" not in said
+    else:
+        assert f"Teil {parts[0]} (t.csv): " in said and f"Teil {parts[1]} (t.csv): " in said
+
+
+def test_a_report_on_two_files_that_hold_different_columns() -> None:
+    """The answer on one file does not speak of the columns of another one."""
+    rules = with_roles(dropped=["name", "phone"], rows_are_people=True)
+    phones = {**table(), "phone": [f"p{i}" for i in range(N)]}
+    first, second, third = (sievert.assess(t, policy=rules) for t in (NAMED, phones, table()))
+    text = markdown.render(build([first, second, third]))
+    assert "Part 1: No: the file still holds name." in text
+    assert "Part 2: No: the file still holds phone." in text
+    assert "Part 3: Yes" in text
+
+
 def test_a_plan_is_no_yes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, rules = write(tmp_path / "t.csv", NAMED), tmp_path / "p.toml"
     rules.write_text(f"{ROLES}identifier = ['name']\n{LIMITS}")

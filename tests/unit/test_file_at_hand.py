@@ -11,7 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
+from helpers.workbooks import text_cell, xlsx
 
 import sievert
 from sievert.cli import app
@@ -198,8 +200,44 @@ def test_names_in_the_index_of_a_frame(called: str | None, here: Path) -> None:
         expected = "file_holds" if whole else "columns_without_role"
         assert expected in [reason.what for reason in found.policy.reasons]
     if "person" not in Path("policy.toml").read_text():
-        for same in (bare, bare.sample(frac=1, random_state=1)):  # numbers of rows are no names
-            assert sievert.assess(same, policy="policy.toml").met is True
+        assert (
+            sievert.assess(bare, policy="policy.toml").met is True
+        )  # numbers of rows are no names
+
+
+@pytest.mark.parametrize("kind", ["patients", "floats", "shuffled", "filtered", "from_one"])
+def test_numbers_in_the_index_of_a_frame(kind: str, here: Path) -> None:
+    """Other numbers than those of the rows may be those of people.
+
+    A shuffled index 0..n-1 was taken for no column once. It gives the order of the original away:
+    whoever sorts by it has the rows as they were.
+    """
+    import pandas as pd
+
+    if "person" in Path("policy.toml").read_text():
+        return  # the frame lacks the person
+    frame = pd.read_csv("data.csv", dtype=str)[["age", "ill"]]
+    if kind == "patients":
+        frame.index = pd.Index([100000 + 7 * number for number in range(60)])
+    elif kind == "floats":
+        frame.index = pd.Index([0.5 + number for number in range(60)])
+    elif kind == "shuffled":
+        frame = frame.sample(frac=1, random_state=1)
+    elif kind == "filtered":
+        frame = pd.concat([frame, frame]).iloc[60:]
+        frame.index += 60
+    else:
+        frame.index += 1
+    found = sievert.assess(frame, policy="policy.toml")
+    assert found.met is False and found.policy is not None
+    assert [(r.what, r.names) for r in found.policy.reasons] == [
+        ("columns_without_role", ("index",))
+    ]
+    assert any("reset_index(drop=True)" in note for note in found.warnings)
+    assert sievert.assess(frame.reset_index(drop=True), policy="policy.toml").met is True
+    named = frame.assign(index=frame.index + 1)  # a column of that name is another one
+    reasons = sievert.assess(named, policy="policy.toml").policy.reasons
+    assert [r.names for r in reasons] == [("index", "level_0")]
 
 
 def test_an_index_beside_its_own_column(here: Path) -> None:
@@ -211,3 +249,115 @@ def test_an_index_beside_its_own_column(here: Path) -> None:
     table.index = table.index[::-1]
     with pytest.raises(sievert.SievertError, match="same name"):
         sievert.assess(table, policy="policy.toml")
+
+
+# -- what goes out with the table, though nobody looked at it -------------------------------------
+
+OPEN = """
+[roles]
+quasi = ["age"]
+sensitive = ["ill"]
+rows_are_people = true
+[limits]
+k_anonymity = { min = 2 }
+"""
+
+
+def rows_in_random_order() -> list[tuple[str, str]]:
+    rows = [(str(number % 3), "abcd"[number // 3 % 4]) for number in range(60)]
+    random.Random(41).shuffle(rows)
+    return rows
+
+
+def workbook(folder: Path, **others: list[list[str]]) -> Path:
+    pytest.importorskip("python_calamine")
+
+    def sheet(rows: list[list[str]]) -> list[str]:
+        return ["".join(map(text_cell, row)) for row in rows]
+
+    data = [["age", "ill"], *map(list, rows_in_random_order())]
+    return xlsx(folder / "two.xlsx", Data=sheet(data), **{n: sheet(r) for n, r in others.items()})
+
+
+def database(folder: Path, *statements: str) -> Path:
+    path = folder / "house.db"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE data (age VARCHAR, ill VARCHAR)")
+        connection.executemany("INSERT INTO data VALUES (?, ?)", rows_in_random_order())
+        for statement in statements:
+            connection.execute(statement)
+    return path
+
+
+def parquet(folder: Path, **others: str) -> Path:
+    whole = folder / "parts"
+    whole.mkdir()
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE data (age VARCHAR, ill VARCHAR)")
+        connection.executemany("INSERT INTO data VALUES (?, ?)", rows_in_random_order())
+        connection.execute(f"COPY data TO '{whole / 'part-0.parquet'}' (FORMAT parquet)")
+    for name, content in others.items():
+        (whole / name).write_text(content)
+    return whole
+
+
+NAMES = "CREATE TABLE names AS SELECT 'Anna' AS name"
+MORE = {  # sources with something beside the table, and how it is called
+    "sheet": lambda f: (workbook(f, People=[["name"], ["Anna"]]), "1 other sheet"),
+    "sheets": lambda f: (workbook(f, A=[["x"]], B=[["y"]], C=[]), "2 other sheets"),
+    "table": lambda f: (f"{database(f, NAMES)}?table=data", "1 other table"),
+    "schema": lambda f: (
+        f"{database(f, 'CREATE SCHEMA s', NAMES.replace('names', 's.data'))}?table=main.data",
+        "1 other table",
+    ),
+    "view": lambda f: (
+        f"{database(f, 'CREATE VIEW names AS SELECT 1 AS n')}?table=data",
+        "1 other table",
+    ),
+    "file": lambda f: (parquet(f, **{"names.csv": "name\nAnna\n"}), "1 other file"),
+    "not_ours": lambda f: (parquet(f, **{"part-0.parquet.json": '["Anna"]'}), "1 other file"),
+}
+ALONE = {
+    "empty_sheet": lambda f: workbook(f, Sheet2=[]),
+    "empty_table": lambda f: f"{database(f, 'CREATE TABLE names (name VARCHAR)')}?table=data",
+    "directory": lambda f: parquet(
+        f,
+        _SUCCESS="",
+        empty="",
+        **{
+            "_metadata": "x",
+            ".part-0.parquet.crc": "x",
+            "part-0.parquet.json": '{"sievert": "0.2.0", "release": {}}',
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MORE)
+def test_a_file_that_holds_more_than_the_table_is_undecided(
+    kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source, more = MORE[kind](tmp_path)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(OPEN)
+    result = sievert.assess(source, policy=policy)
+    assert result.met is None and result.policy is not None
+    assert [reason.what for reason in result.policy.reasons] == ["other_tables"]
+    assert any(note.startswith(f"{more} beside the table") for note in result.warnings)
+    assert sievert.assess(source, policy=policy, planned=True).planned_met is True
+    assert any(more in note for note in sievert.assess(source, ["age"], ["ill"]).warnings)
+    for share in ([], ["--share"], ["--language", "de"]):
+        assert run("assess", str(source), "--policy", str(policy), *share) == 1
+        said = capfd.readouterr().out
+        assert not any(word in said for word in YES) and "Anna" not in said
+        assert "as a file of its own" in said.replace("\n", " ") or "--language" in share
+    compared = sievert.compare(source, {"r": source}, policy=policy, paired=True)
+    assert compared.met is None
+
+
+@pytest.mark.parametrize("kind", ALONE)
+def test_what_programs_leave_beside_a_table_does_not_count(kind: str, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(OPEN)
+    result = sievert.assess(ALONE[kind](tmp_path), policy=policy)
+    assert result.met is True and not any("beside the table" in note for note in result.warnings)

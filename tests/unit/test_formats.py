@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.workbooks import MAIN, xlsx
+from helpers.workbooks import number_cell as number
+from helpers.workbooks import text_cell as text
 
 import sievert
 from sievert.counts.duckdb.reading import _common_type
@@ -39,50 +42,6 @@ def sav(path: Path, columns: dict[str, list[Any]], **how: Any) -> Path:
 
 def dta(path: Path, columns: dict[str, list[Any]], **how: Any) -> Path:
     pyreadstat.write_dta(pandas.DataFrame(columns), path, **how)
-    return path
-
-
-MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-STYLES = "".join(f'<xf numFmtId="{n}"/>' for n in (0, 14, 22, 21))  # plain, date, moment, time
-
-
-def text(value: str) -> str:
-    return f'<c t="inlineStr"><is><t xml:space="preserve">{value}</t></is></c>'
-
-
-def number(value: object, style: int = 0) -> str:
-    return f'<c s="{style}"><v>{value}</v></c>'
-
-
-def xlsx(path: Path, **sheets: list[str]) -> Path:
-    """A workbook of sheets, each a list of rows of cells."""
-    names = "".join(
-        f'<sheet name="{n}" sheetId="{i}" r:id="r{i}"/>' for i, n in enumerate(sheets, 1)
-    )
-    targets = "".join(
-        f'<Relationship Id="r{i}" Type="{OFFICE}/worksheet" Target="worksheets/s{i}.xml"/>'
-        for i in range(1, len(sheets) + 1)
-    )
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"/>',
-        "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships"><Relationship Id="w" '
-        f'Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets>{names}</sheets>'
-        "</workbook>",
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">{targets}'
-        "</Relationships>",
-        "xl/styles.xml": f'<styleSheet xmlns="{MAIN}"><cellXfs>{STYLES}</cellXfs></styleSheet>',
-    }
-    for i, rows in enumerate(sheets.values(), 1):
-        cells = "".join(f"<row>{row}</row>" if "<row" not in row else row for row in rows)
-        parts[f"xl/worksheets/s{i}.xml"] = (
-            f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
-        )
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
     return path
 
 
@@ -298,7 +257,7 @@ def test_sheets_are_named(tmp_path: Path) -> None:
     path = xlsx(tmp_path / "t.xlsx", One=[text("a"), number(1)], Two=[text("b"), number(2)])
     assert read(path).columns == {"a": [1]}
     assert read(path).notes == ("sheet 'One' read, the first of 2",)
-    assert read(path, "Two") == formats.FileColumns({"b": [2]}, {}, ())
+    assert read(path, "Two") == formats.FileColumns({"b": [2]}, {}, (), other_sheets=1)
     with pytest.raises(UsageError, match=r"'Three' does not exist. Try: one of 'One', 'Two'"):
         read(path, "Three")
     with pytest.raises(UsageError, match="has no sheets"):

@@ -253,6 +253,11 @@ def test_secrets_of_a_ledger_that_coincide_canonically(tmp_path: Path) -> None:
     assert result.met is False
     assert "spelt_differently" in [r.what for r in result.policy.reasons]
     assert result.secrets["ill"]["values_left"]["least"] == 1
+    unlimited = {**POLICY, "limits": {"k_anonymity": {"min": 5}}}
+    result = check(ledger, {**rows, "age": ["1"] * 20}, policy=unlimited)
+    assert result.met is None and result.policy is not None
+    assert [r.what for r in result.policy.reasons] == ["spelt_differently"]
+    assert [(u.secret, u.people, u.of) for u in result.policy.unjudged] == [("ill", 20, 20)]
 
 
 def test_zeros_at_the_start_of_keys_leave_it_undecided(tmp_path: Path) -> None:

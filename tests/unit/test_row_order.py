@@ -14,11 +14,14 @@ import numpy as np
 import pytest
 
 import sievert
+from sievert import sharing
 from sievert.checks.row_order import RowOrder, examine_order
 from sievert.counts.answers import Sizes
 from sievert.counts.memory_cells import MemoryCells
 from sievert.counts.row_runs import count_block_runs, count_column_runs
 from sievert.estimators.runs import RunMoments, block_moments, run_moments
+from sievert.report import markdown
+from sievert.report.builder import ReportSettings, build
 from sievert.session import open_source
 
 Table = dict[str, list[Any]]
@@ -274,7 +277,7 @@ def test_whatever_holds_the_rows(
     import pandas as pd
 
     frame = pd.DataFrame(generalised(sort_rows(people(Random(9), 30_000), "age", "sex")))
-    shuffled = frame.sample(frac=1, random_state=1)
+    shuffled = frame.sample(frac=1, random_state=1).reset_index(drop=True)
     for data, tells in ((frame, ["sex"]), (shuffled, [])):
         source: Any = data
         if kind in ("parquet", "packed", "plain"):
@@ -448,3 +451,17 @@ def test_all_ways_of_counting_agree(tmp_path: Path) -> None:
                 assert sizes == counts
             for codes, texts in (codes_here[name], questions.codes_in_order(name)):
                 assert [texts[code] for code in codes.tolist()] == values
+
+
+def test_a_shareable_page_says_that_a_reason_is_withheld() -> None:
+    """Only the internal page may say that the order tells: one person can decide that."""
+    found = sievert.assess(
+        generalised(sort_rows(people(Random(9), 400), "age", "sex")), policy=policy()
+    )
+    assert found.met is None and found.policy is not None
+    assert [r.what for r in found.policy.reasons] == ["order_tells"]
+    shared = sharing.shareable(found.to_dict())
+    assert [(r["what"], r["met"]) for r in shared["policy"]["reasons"]] == [("withheld", None)]
+    assert "There is a reason that only the internal page names" in markdown.render(
+        build([found], ReportSettings(share=True))
+    )

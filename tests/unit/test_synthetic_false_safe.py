@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from html import unescape
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from helpers.synthetictables import Rows, as_dict, columns
+from helpers.workbooks import text_cell, xlsx
 
 import sievert
 from sievert.commands.report.api import build_page
@@ -341,3 +343,18 @@ def test_a_kept_column_of_values_of_their_own_is_undecided() -> None:
     fake = {**people, "wave": ["a", "b"] * 30}
     judged = sievert.synthetic(fake, fake, policy=policy).tables[0].policy
     assert judged is not None and "kept_unique" not in {r.what for r in judged.reasons}
+
+
+def test_a_synthetic_workbook_with_another_sheet_is_undecided(tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    fake = as_dict(FRESH, WHO)
+    header, rows = [*fake], zip(*fake.values(), strict=True)
+    cells = ["".join(text_cell(str(cell)) for cell in row) for row in (header, *rows)]
+    rules = policy(unique_copies=LIMIT)
+    alone = xlsx(tmp_path / "alone.xlsx", Data=cells)
+    assert attack(alone, policy=rules).met is True
+    more = xlsx(tmp_path / "more.xlsx", Data=cells, People=[text_cell("Anna")])
+    result = attack(more, policy=rules)
+    assert result.met is None
+    judged = result.tables[0].policy
+    assert judged is not None and [r.what for r in judged.reasons] == ["other_tables"]

@@ -41,6 +41,8 @@ NOT_COMPARED = (
 MERGED, MERGED_REASON = "spellings_merged", "spellings_merged_reason"
 # Numbers of the suppressed records as a class of their own: of finding people, and of each secret.
 OfSuppressed: TypeAlias = tuple[Mapping[str, Value], Mapping[str, Mapping[str, Value]]]
+# By secret: how many people are in classes where all have one value, of how many.
+CertainPeople: TypeAlias = Mapping[str, tuple[int, int]]
 OF_MISSING = ("without_missing", "missing_as_value")  # readings of missing values, by their details
 
 
@@ -50,7 +52,6 @@ class Respelt:
 
     decisive: Mapping[str, Spellings] = field(default_factory=dict)  # the person, secrets, keys
     others: Mapping[str, Spellings] = field(default_factory=dict)  # quasi-identifiers
-    people: tuple[str, ...] = ()  # the columns that tell who somebody is
 
     @property
     def columns(self) -> list[str]:
@@ -77,19 +78,17 @@ class Respelt:
         return [Caution(words) for words in said]
 
     def doubt(self, gate: Gate) -> bool:
-        """Make a policy undecided where a limit depends on such values; whether it is.
+        """Make a policy undecided where a person, a key or a secret has such values; whether it is.
 
-        Limits depend on who is a person, and on the secrets that they are about.
+        A secret counts whether a limit is about it or not: its number beside the verdict depends on
+        its spellings as well.
         """
-        judged = {*self.people, *limited_secrets(gate.policy, self.decisive)}
-        spelt = [name for name in self.columns if name in judged]
-        unknown = [name for name in self.not_compared if name in judged]
-        if spelt:
-            gate.undecided("spelt_differently", spelt)
-            gate.spellings |= {name: self.decisive[name].values for name in spelt}
-        if unknown:
-            gate.undecided("spellings_not_compared", unknown)
-        return bool(spelt or unknown)
+        if self.columns:
+            gate.undecided("spelt_differently", self.columns)
+            gate.spellings |= {name: self.decisive[name].values for name in self.columns}
+        if self.not_compared:
+            gate.undecided("spellings_not_compared", self.not_compared)
+        return bool(self.columns or self.not_compared)
 
     def merge(
         self, rows: Questions, columns: Iterable[str], named: Collection[str] = ()
@@ -113,16 +112,17 @@ def compare_spellings(
     rows: Questions,
     roles: Roles,
     policy: Policy | None,
-    orders: Mapping[str, Iterable[str]],
     keys: Iterable[str] = (),
 ) -> Respelt:
     """Look for values of a table that coincide only canonically.
 
-    `rows` are questions about its rows; suppressed rows are looked at with them. Values that one of
-    `orders` lists are different, and so are those of the columns that the policy calls distinct.
+    `rows` are questions about its rows; suppressed rows are looked at with them. Values that an
+    order of the policy lists are different, and so are those of the columns that it calls distinct.
+    An order of the table or of the caller says nothing of that: nobody wrote it for this reason.
     `keys` find people in other tables.
     """
     apart = () if policy is None else policy.roles.distinct_spellings
+    orders = {} if policy is None else policy.orders
     decisive: dict[str, Spellings] = {}
     for secret in roles.sensitive:
         if secret not in apart:
@@ -137,7 +137,7 @@ def compare_spellings(
     for column in roles.quasi:
         if column not in apart and column not in decisive:
             others[column] = tallied_spellings(rows, column, roles.quasi) or Spellings(column)
-    return Respelt(decisive, others, tuple(people))
+    return Respelt(decisive, others)
 
 
 def without_listed(found: Spellings, listed: Iterable[str]) -> Spellings:
@@ -172,6 +172,20 @@ def told_apart(columns: Mapping[str, Iterable[str | None]]) -> list[str]:
 def with_merged(spelt: Mapping[str, Value], merged: Mapping[str, Value]) -> dict[str, Value]:
     """Put the number of the merged reading beside each number that it differs from."""
     return {name: _beside(value, merged.get(name)) for name, value in spelt.items()}
+
+
+def more_certain(spelt: CertainPeople, merged: CertainPeople) -> dict[str, tuple[int, int]]:
+    """Choose by secret the reading in which more of the people are in classes with one value.
+
+    >>> more_certain({"ill": (0, 120), "job": (3, 4)}, {"ill": (120, 120), "job": (2, 4)})
+    {'ill': (120, 120), 'job': (3, 4)}
+    """
+    chosen = dict(spelt)
+    for secret, (people, of) in merged.items():
+        own_people, own_of = chosen.get(secret, (0, 1))
+        if people * own_of > own_people * of:
+            chosen[secret] = (people, of)
+    return chosen
 
 
 def suppressed_with_merged(spelt: OfSuppressed, merged: OfSuppressed) -> OfSuppressed:

@@ -70,6 +70,8 @@ class Adapter(ABC):
     """The type of each column, in the words of DuckDB."""
     notes: list[str]
     """Remarks about the table that belong into the result."""
+    not_read: int = 0
+    """The number of other sheets, tables or files that the source holds."""
     expected: int | None = None
     """The number of records, where it is known before they are read."""
     weight: str | None = None

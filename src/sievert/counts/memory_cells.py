@@ -202,6 +202,10 @@ class SourceNotes:
         """What is known of columns that are left out."""
         return {}
 
+    def has_values(self, _column: str) -> bool:
+        """Whether a column of the source was counted."""
+        return True
+
     def check(self, column: str) -> None:
         """Raise an error where a column has no cells."""
 

@@ -102,6 +102,10 @@ class Questions(CellTables):
         self.memory.interrupt()
         self.engine.interrupt()
 
+    def has_values_of(self, column: str) -> bool:
+        """Whether the values of a column can be asked for: a state has those that it counts."""
+        return column in self.columns and self.notes.has_values(column)
+
     def _count_missing(self, columns: Sequence[str], table: str) -> list[int]:
         """How many records lack each column."""
         return self._count_each([f"{self.sql_name(c)} IS NULL" for c in columns], table)

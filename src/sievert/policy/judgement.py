@@ -22,6 +22,10 @@ from sievert.measures.measure import (
 )
 from sievert.policy.document import MeasureLimit, Policy, PolicyFile
 
+FILE_HOLDS = "file_holds"  # the reason that a file has columns which must not be released
+OTHER_TABLES = "other_tables"  # the reason that it holds more than the table that was read
+WITHHELD = "withheld"  # the reason in a shareable result that there is one which it does not tell
+ABOUT_THE_FILE = (FILE_HOLDS, OTHER_TABLES)  # reasons that a release made of the table has not
 # Why a policy is not met or undecided besides its limits; {} stands for names of columns. There is
 # no number in these sentences: they may be shown wherever a verdict may.
 REASONS = {
@@ -82,6 +86,10 @@ REASONS = {
     "spelt alike: spell them alike and list the column in distinct_spellings",
     "order_tells": "values of {} come in runs in the order of the rows, which tells more than the "
     "values: shuffle the rows, or say why the order may stay: [release] order",
+    OTHER_TABLES: "the file holds other sheets, tables or files that nobody looked at: save the "
+    "one that was read as a file of its own",
+    WITHHELD: "there is a reason that only the internal result names, because it may tell of "
+    "single people",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 STRICT = frozenset({"recursive_c"})  # a number equal to the limit breaches it
@@ -181,7 +189,6 @@ def worst(states: Collection[bool | None]) -> bool | None:
     return None if None in states else True
 
 
-FILE_HOLDS = "file_holds"  # the reason that a file has columns which must not be released
 FILE = "file"  # the question of a verdict: may this file go out?
 PLANNED = "planned"  # would a release without the columns that must not go out meet the policy?
 
@@ -321,8 +328,8 @@ class Gate:
 
     def take_reasons(self, other: "Gate") -> None:
         """Add the reasons of another gate, but for those that are about the file at hand."""
-        own = [r for r in other.reasons if r.what != FILE_HOLDS and r not in self.reasons]
-        self.reasons += own
+        new = [r for r in other.reasons if r not in self.reasons]
+        self.reasons += [r for r in new if r.what not in ABOUT_THE_FILE]
 
     def judge(self, verdicts: Iterable[Verdict]) -> Judgement:
         """The verdicts on the limits together with these reasons."""

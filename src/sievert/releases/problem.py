@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.checks.spellings import OfSuppressed, suppressed_with_merged, with_merged
+from sievert.checks.spellings import (
+    OfSuppressed,
+    more_certain,
+    suppressed_with_merged,
+    with_merged,
+)
 from sievert.counts.answers import RecordCounts
 from sievert.counts.cube import Cube, histogram
 from sievert.counts.questions import Questions
@@ -234,11 +239,18 @@ class ProtectionProblem:
     def certain_people(
         self, recoding: FullDomainRecoding, secrets: Collection[str]
     ) -> dict[str, tuple[int, int]]:
-        """By secret how many people are in classes where all have one value, of how many."""
+        """By secret how many people are in classes where all have one value, of how many.
+
+        Where values coincide only canonically, the worse of both readings is given.
+        """
         gone = self.gone(recoding)
         if not secrets or gone.all():
             return {}
-        return self._measures(recoding.levels, gone, ()).certain_people(secrets)
+        certain = self._measures(recoding.levels, gone, ()).certain_people(secrets)
+        if self.alike is None:
+            return certain
+        merged = self.alike._measures(recoding.levels, gone, ()).certain_people(secrets)
+        return more_certain(certain, merged)
 
     def gone(self, recoding: FullDomainRecoding) -> Bools:
         """The combinations that a release does not tell: suppressed, or on the root everywhere.

@@ -130,7 +130,7 @@ def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datet
         contents=texts("front.contents"),
         undrawn=texts("front.undrawn"),
         warning=texts("front.internal"),
-        kind=texts(_kind(parts[0])),
+        kind=texts(_kind(parts)),
         more=()
         if written is not None
         else tuple(texts.each("front", ("more_numbers", "more"), ".")),
@@ -242,8 +242,12 @@ def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
     return [v for v in limits if v["measure"] == "unique_records" and v["max"] is not None]
 
 
-def _kind(part: ReportPart) -> str:
+def _kind(parts: Sequence[ReportPart]) -> str:
     """What a page is called above its title: of a plan it is no decision."""
+    part = parts[0]
+    plans = {is_plan(each.data) for each in parts if each.data.get("policy")}
+    if len(plans) > 1:
+        return "front.page"
     if is_plan(part.data):
         return "front.plan"
     return "front.decision" if part.kind == "assess" else "front.page"

@@ -96,10 +96,40 @@ def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
         asks = any(part.kind in ("assess", "compare", "synthetic", "ledger") for part in parts)
         words = texts.each("front", ("open", "open_why"), ".")
         return [PolicyAnswer("open", words[0], words[1])] if asks else []
+    questions = _by_question(judged)
+    if len(questions) > 1:
+        named = [_of_parts(texts, own, _verdict(texts, own)) for own in questions]
+        named += [_of_parts(texts, [part], _releases_verdict(part)) for part in compared]
+        return named
     answers = [_verdict(texts, judged)] if judged else []
     if judged and compared:
         return [_of_both(answers[0], judged, compared)]
     return answers + [_releases_verdict(part) for part in compared]
+
+
+def _by_question(judged: Sequence[ReportPart]) -> list[list[ReportPart]]:
+    """The parts that one answer can be given to: they ask about a plan, or about a file.
+
+    The answer to a plan names the columns that its release lacks, and the answer to a file those
+    that it still holds: parts that differ in them have answers of their own.
+    """
+    questions: dict[tuple[bool, frozenset[str]], list[ReportPart]] = {}
+    for part in judged:
+        plan = is_plan(part.data)
+        columns = columns_not_released(part.data["roles"]) if plan else held_columns(part.data)
+        questions.setdefault((plan, frozenset(columns)), []).append(part)
+    return list(questions.values())
+
+
+def _of_parts(texts: Texts, parts: Sequence[ReportPart], given: PolicyAnswer) -> PolicyAnswer:
+    """An answer on some of the parts of a page, with their numbers and the names of files."""
+    which = [
+        texts("front.this_part", number=part.number)
+        if (name := file_name(part)) is None
+        else texts("front.this_part_named", number=part.number, name=name)
+        for part in parts
+    ]
+    return replace(given, text=texts("front.of_parts", parts=texts.join(which), answer=given.text))
 
 
 def _of_both(

@@ -1,10 +1,11 @@
 """Identifiers that several rows share, so that rows are not people; identifiers in other roles."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sievert.counts.questions import NEGATIVE, NUMBER, WHOLE, Questions
+from sievert.counts.spellings import find_spellings
 from sievert.errors import InputError, SievertError, require
 from sievert.formatting import plural
 from sievert.roles import Roles, names_people, tells_people_apart
@@ -20,12 +21,15 @@ MANY_VALUES = 50  # of a column that is called like a name or a number of people
 FEW_RECORDS = 20  # of fewer different values mean nothing
 
 
-def repeated_identifiers(questions: Questions, roles: Roles) -> tuple[list[str], list[str]]:
+def repeated_identifiers(
+    questions: Questions, roles: Roles, distinct: Collection[str] = ()
+) -> tuple[list[str], list[str]]:
     """The identifiers that several rows share, and those of which that is not known.
 
-    They are those named, and columns called like one. Of the columns that a state leaves out much
-    is not known when it has changed. Who says that rows are people has looked at the columns that
-    are ignored.
+    They are those named, and columns called like one. Rows also share an identifier that they spell
+    differently, unless its column is `distinct`. Of the columns that a state leaves out much is not
+    known when it has changed. Who says that rows are people has looked at the columns that are
+    ignored.
     """
     others = {*roles.measured_columns, *roles.identifier, *roles.single_columns.values()}
     others |= {*roles.ignored} if roles.rows_are_people else set()
@@ -36,8 +40,30 @@ def repeated_identifiers(questions: Questions, roles: Roles) -> tuple[list[str],
     spreads = {c: s for c in (*named, *likely) if (s := known.get(c, counted.get(c))) is not None}
     # A code of a hospital or a batch has few values: it does not tell people apart.
     telling = {c: s for c, s in spreads.items() if c in named or s.rows <= MOST_ROWS * s.most}
-    repeated = [c for c, spread in telling.items() if spread.repeated]
-    return repeated, [c for c, spread in telling.items() if spread.repeated is None]
+    repeated, unsure = [], []
+    for column, spread in telling.items():
+        if spread.repeated or (column in counted and _is_respelt(questions, column, distinct)):
+            repeated.append(column)
+        elif spread.repeated is None:
+            unsure.append(column)
+    return repeated, unsure
+
+
+def _is_respelt(questions: Questions, column: str, distinct: Collection[str]) -> bool:
+    """Whether rows share values of a column that coincide if they are spelt alike."""
+    if column in distinct or not questions.has_values_of(column):
+        return False
+    return bool(find_spellings(questions, column).values)
+
+
+def canonical_values(questions: Questions, column: str, values: int) -> int:
+    """How many of the `values` of a column are left, at most, where those that coincide are one.
+
+    Where the groups that coincide are not known, each of them has two values at least.
+    """
+    found = find_spellings(questions, column)
+    groups = len(found.groups) if found.groups else found.values // 2
+    return values - found.values + groups
 
 
 def naming_columns(questions: Questions, columns: Sequence[str]) -> list[str]:

@@ -235,8 +235,9 @@ class RequestedRoles:
         naming = tuple(naming_columns(questions, roles.sensitive))
         notes += (Caution(NAMES_PEOPLE.format(repr(c))) for c in naming)
         roles = replace(roles, rows_are_people=stated, merged=merged, naming=naming)
+        distinct = () if self.policy is None else self.policy.roles.distinct_spellings
         if not several:  # a person with one row each may be no person, but the number of a row
-            repeated, unsure = repeated_identifiers(questions, roles)
+            repeated, unsure = repeated_identifiers(questions, roles, distinct)
             unsure = [] if stated or roles.person is not None else unsure
             roles = replace(roles, repeated=tuple(repeated), unsure=tuple(unsure))
             caution = NOT_ONE_EACH if stated else SHARED_IDENTIFIER

@@ -8,7 +8,11 @@ from typing import Any
 from sievert.errors import InputError, UsageError, require
 
 EXACT = 2**53
-UNNAMED_INDEX = "index"  # as pandas' reset_index calls it
+UNNAMED_INDEX = ("index", "level_0")  # as pandas' reset_index calls it: the first that is free
+INDEX_IS_COLUMN = (
+    "the index of the frame counts as the column {}, as pandas writes it into files: "
+    "reset_index(drop=True) leaves it out"
+)
 TOO_FINE = re.compile(
     r"timedelta64\[ns|datetime64\[ns, |Duration\(time_unit='ns'|^duration\[ns|month_day_nano"
     r"|^date64|Datetime\(time_unit='ns', time_zone='|timestamp\[ns, tz|^decimal256|halffloat"
@@ -89,24 +93,32 @@ def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
 def _with_index(frame: Any) -> Any:
     """Make the index of a pandas `frame` a column where it says more than the number of a row.
 
-    pandas writes it into a file, so that it goes out with the columns. An index says more if it
-    has a name, or if it holds no numbers.
+    pandas writes it into a file, so that it goes out with the columns. An index says more if it has
+    a name, or if it does not number the rows 0, 1, 2, ... in their order: other numbers may be
+    those of people, and a shuffled index gives the order away in which the rows once were.
     """
     import pandas as pd
-    from pandas.api.types import is_numeric_dtype
 
     index = frame.index
     name = index.name
-    if name is None and (is_numeric_dtype(index.dtype) or not len(index)):
-        return frame
     if name is None:
-        name = UNNAMED_INDEX
+        if index.equals(pd.RangeIndex(len(index))):
+            return frame
+        name = next((n for n in UNNAMED_INDEX if n not in frame.columns), UNNAMED_INDEX[0])
     if name in frame.columns and index.equals(pd.Index(frame[name])):
         return frame  # the column is kept beside the index that was made of it
     check_names([*frame.columns, name], "the frame")
     whole = frame.copy(deep=False)
     whole.insert(len(frame.columns), name, index)
     return whole
+
+
+def index_note(data: Any, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """What to say of a frame whose index is one of the `columns` that are read."""
+    if _library(data) != "pandas":
+        return ()
+    added = [name for name in columns if name not in data.columns]
+    return tuple(INDEX_IS_COLUMN.format(repr(name)) for name in added)
 
 
 def _library(data: Any) -> str:

@@ -57,6 +57,7 @@ class FileColumns:
     orders: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
     error_cells: dict[str, int] = field(default_factory=dict)  # of Excel; they count as missing
+    other_sheets: int = 0  # of Excel, which are not read and hold something
 
 
 def kind(start: bytes, path: Path) -> str | None:
@@ -215,8 +216,11 @@ def _sheet(path: Path, package: Any, wanted: str | None, most: int, most_cells: 
             f"{path.name}: sheet {wanted!r} does not exist",
             hint=f"one of {', '.join(map(repr, names))}",
         )
-        sheet = book.get_sheet_by_name(names[0] if wanted is None else wanted)
+        read = names[0] if wanted is None else wanted
+        sheet = book.get_sheet_by_name(read)
         rows = sheet.to_python()
+        others = [s for s in book.sheets_metadata if s.name != read]
+        filled = sum(s.name not in names or _holds_something(book, s.name) for s in others)
     header = [_spell(cell) for cell in rows[0]] if rows else []
     unnamed = header.index("") + 1 if "" in header else None
     require(unnamed is None, f"{path.name}: column {unnamed} has no name", error=InputError)
@@ -234,7 +238,18 @@ def _sheet(path: Path, package: Any, wanted: str | None, most: int, most_cells: 
     errors = {header[i]: n for i, n in numbers.items() if 0 <= i < len(header)}
     which = (f"sheet {names[0]!r} read, the first of {len(names)}",)
     notes = (which if wanted is None and names[1:] else ()) + _notes(tally)
-    return FileColumns(columns=columns, orders={}, notes=notes, error_cells=errors)
+    return FileColumns(
+        columns=columns, orders={}, notes=notes, error_cells=errors, other_sheets=filled
+    )
+
+
+def _holds_something(book: Any, sheet: str) -> bool:
+    """Whether a sheet has a cell with a value; of one that cannot be read that is not known."""
+    try:
+        rows = book.get_sheet_by_name(sheet).to_python()
+    except Exception:
+        return True
+    return any(cell != "" for row in rows for cell in row)
 
 
 def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:

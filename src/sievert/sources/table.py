@@ -1,18 +1,21 @@
 """A source opened read-only: a file, a frame or plain columns; its description, not its records."""
 
+import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Unpack
 
-from sievert.errors import InputError, RefusedError, require, unknown
+from sievert.errors import Caution, InputError, RefusedError, require, unknown
+from sievert.formatting import plural
 from sievert.sources import csv_header, csv_scan, formats, unpack
 from sievert.sources.addresses import DATABASES, percent_decoded
 from sievert.sources.columns import (
     check_names,
+    index_note,
     ordered_categories,
     plain_frame,
     too_fine,
@@ -25,7 +28,12 @@ MEMBERS = ("table", "sheet")  # what FILE?KEY=NAME names
 STDIN = "stdin:"
 INDEX = "column1"  # what a first column without a name is called
 MOST_COLUMNS = 10_000
+ASIDE = "._"  # how names begin that programs leave beside a table, such as _SUCCESS
 TYPES = ("text", "int", "float", "date")
+NOT_READ = (
+    "{} beside the table that was read: nobody looked at them; what is passed on should be this "
+    "one, saved as a file of its own"
+)
 SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, in a name of Python's
 MAGIC = {
     b"PK\x03\x04": "a zip archive",
@@ -66,6 +74,7 @@ class Table:
     verified: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
     error_cells: Mapping[str, int] = field(default_factory=dict)  # of Excel, by column
+    not_read: int = 0  # other sheets, tables or files that the source holds
     state: StateManifest | None = None  # the counts that stand in place of the records
 
     def check_types(self, columns: Iterable[str]) -> None:
@@ -175,6 +184,7 @@ def _open(data: Any, options: ReaderOptions, scratch: Path, *, remote: bool) -> 
         data=frame,
         columns=columns,
         orders=ordered_categories(frame),
+        notes=index_note(data, columns),
         unusable=unusable_columns(frame, columns),
     )
 
@@ -249,8 +259,9 @@ def _open_file(
             data=data,
             columns=columns,
             orders=content.orders,
-            notes=content.notes,
+            notes=(*content.notes, *note_not_read(content.other_sheets, "other sheet")),
             error_cells=content.error_cells,
+            not_read=content.other_sheets,
         )
     what = f"{name}: not an Excel file, whatever its name says"
     require(path.suffix.lower() != ".xlsx", what, hint="CSV, or a workbook", error=InputError)
@@ -344,6 +355,11 @@ def _database(url: str) -> Table:
     )
 
 
+def note_not_read(number: int, what: str) -> list[str]:
+    """The caution that a source holds more than the table; none where it does not."""
+    return [Caution(NOT_READ.format(plural(number, what)))] if number else []
+
+
 def split_member(path: Path) -> tuple[Path, str | None]:
     """Split FILE?table=NAME (of a database file) or FILE?sheet=NAME (of a workbook)."""
     for key in MEMBERS:
@@ -373,6 +389,7 @@ def _open_directory(path: Path) -> Table:
     )
     keys_of_folders = "/".join(keys.pop())
     member = keys_of_folders if keys_of_folders else None
+    others = _count_other_files(path.resolve(), {*parts})
     return Table(
         kind="parquet",
         name=name,
@@ -380,6 +397,8 @@ def _open_directory(path: Path) -> Table:
         parts=parts,
         member=member,
         stamp=_stamp(path),
+        notes=tuple(note_not_read(others, "other file")),
+        not_read=others,
     )
 
 
@@ -397,6 +416,34 @@ def _parquet_files(directory: Path) -> list[Path]:
     folders = [next(walk)] if directory.resolve() == Path(directory.resolve().anchor) else walk
     paths = (Path(at, n) for at, _, names in folders for n in names if n.endswith(".parquet"))
     return sorted(path for path in paths if path.is_file())
+
+
+def _count_other_files(directory: Path, parts: Collection[Path]) -> int:
+    """How many files below a directory of Parquet files are none of its `parts`.
+
+    Empty files do not count, nor do those that programs leave beside a table: names that begin with
+    a dot or an underscore, and our own manifest of a part.
+    """
+    own = {part.with_name(f"{part.name}.json") for part in parts}
+    number = 0
+    for at, folders, names in os.walk(directory):
+        folders[:] = [] if at == Path(at).anchor else [f for f in folders if f[0] not in ASIDE]
+        for name in names:
+            path = Path(at, name)
+            known = name[0] in ASIDE or path.resolve() in parts
+            if known or (path in own and _is_manifest(path)) or not path.is_file():
+                continue
+            number += path.stat().st_size > 0
+    return number
+
+
+def _is_manifest(path: Path) -> bool:
+    """Whether a file says how a release was made, as `protect` writes it beside the release."""
+    try:
+        content = json.loads(path.read_bytes())
+        return isinstance(content["sievert"], str) and isinstance(content["release"], dict)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
 
 
 def _arrow_file(path: Path) -> Table:

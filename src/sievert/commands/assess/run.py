@@ -15,11 +15,13 @@ from sievert import files
 from sievert.arrays import Ints
 from sievert.attacks.attack import Attacks
 from sievert.checks.kept_columns import judge_kept, measure_with_kept
+from sievert.checks.other_tables import judge_other_tables
 from sievert.checks.row_order import RowOrder, examine_order, judge_order, released_columns
 from sievert.checks.spellings import (
     OfSuppressed,
     Respelt,
     compare_spellings,
+    more_certain,
     suppressed_with_merged,
     with_merged,
 )
@@ -123,7 +125,7 @@ def assess_table(
         inference = {s: measures.inference(s) for s in roles.sensitive}
     respelt = Respelt()
     if settings.spellings:
-        respelt = compare_spellings(rows, roles, requested.policy, measuring.orders)
+        respelt = compare_spellings(rows, roles, requested.policy)
     warnings += respelt.cautions
     alike: TableMeasures | None = None
     if alpha is None:
@@ -189,6 +191,7 @@ def assess_table(
         if replaced := [c for c in roles.kept if c in weighed]:
             gate.not_met("roles_replaced", replaced)
         judge_order(gate, order)
+        judge_other_tables(gate, rows)
         gate.counts = table.state is not None
         judge_kept(gate, questions, roles, counted, wild=wild, fresh=requested.fresh)
         judge_weight(gate, rows, roles.weight, settings.population.weight)
@@ -307,6 +310,8 @@ def _judge(
     if replaced := measures.settings.replaced(gate.policy, measures.roles.sensitive):
         gate.not_met("settings_replaced", replaced)
     gate.certain = {} if wildcards else measures.certain_people(gate.unlimited)
+    if alike is not None:
+        gate.certain = more_certain(gate.certain, alike.certain_people(gate.unlimited))
     best = measures.best_numbers(limited)
     verdicts, doubts = judge(gate.policy, reidentification, inference, best)
     lines = judge_suppressed(gate.policy, *of_suppressed)

@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from sievert.checks.kept_columns import judge_kept, measure_with_kept
+from sievert.checks.other_tables import judge_other_tables
 from sievert.checks.row_order import RowOrder, judge_order
 from sievert.checks.spellings import (
     compare_spellings,
     limited_secrets,
+    more_certain,
     suppressed_with_merged,
     with_merged,
 )
@@ -77,7 +79,7 @@ class Judging:
         """
         roles = self._with_kept(roles, questions.columns)
         assessed = self._measure(beside, table, questions, roles, clock, original=original)
-        respelt = compare_spellings(questions, roles, self.policy, self.settings.orders)
+        respelt = compare_spellings(questions, roles, self.policy)
         assessed = replace(assessed, respelt=respelt)
         secrets = {*respelt.columns} & {*roles.sensitive}
         if self.policy is None or not secrets:
@@ -96,6 +98,7 @@ class Judging:
                 for secret, own in assessed.inference.items()
             },
             suppressed=suppressed_with_merged(assessed.suppressed, other.suppressed),
+            certain=more_certain(assessed.certain, other.certain),
         )
 
     def _measure(
@@ -166,6 +169,7 @@ class Judging:
         if not paired:
             gate.undecided("pairing_unknown")
         judge_order(gate, order)
+        judge_other_tables(gate, questions)
         if replaced := self.settings.replaced(self.policy, roles.sensitive):
             gate.not_met("settings_replaced", replaced)
         limits = list(_placed_limits(self.policy, roles.sensitive))

@@ -15,7 +15,7 @@ from typing import Any, Unpack
 from sievert import roles as role
 from sievert.checks.kept_columns import KEPT_NOT_MEASURED, judge_kept, judge_kept_names
 from sievert.checks.row_order import RowOrder, judge_order
-from sievert.checks.spellings import BOTH_READ, limited_secrets, with_merged
+from sievert.checks.spellings import BOTH_READ, more_certain, with_merged
 from sievert.commands.ledger import store
 from sievert.commands.ledger.joint import ReleasesTogether
 from sievert.commands.ledger.keys import (
@@ -307,18 +307,33 @@ class _JointNumbers:
         self.joint = reidentification, _few_values(inference, self.secrets)
         self.risk = joint_risk(together, _least_k(limits))
         self.alone = ({}, {}) if limits is None else assessment.alone()
-        self.certain_alone = assessment.certain_alone
-        self.certain_together = assessment.certain_together
+        self.assessment = assessment
+        self.merged: _JointNumbers | None = None  # with all spellings of a value merged
 
     def add_merged(self, merged: "_JointNumbers") -> None:
         """Put the numbers with all spellings merged beside these; the worse ones are shown."""
         self.joint = _with_merged(self.joint, merged.joint)
         self.alone = _with_merged(self.alone, merged.alone)
+        self.merged = merged
         if merged.risk["k_anonymity"] < self.risk["k_anonymity"]:
             self.risk = merged.risk
         for secret, entry in merged.secrets.items():
             if entry["values_left"]["least"] < self.secrets[secret]["values_left"]["least"]:
                 self.secrets[secret] = entry
+
+    def certain_alone(self, secrets: Collection[str]) -> dict[str, tuple[int, int]]:
+        """By secret how many people are in classes of the new release where all have one value."""
+        certain = self.assessment.certain_alone(secrets)
+        if self.merged is None:
+            return certain
+        return more_certain(certain, self.merged.certain_alone(secrets))
+
+    def certain_together(self, secrets: Collection[str]) -> dict[str, tuple[int, int]]:
+        """The same of all releases together."""
+        certain = self.assessment.certain_together(secrets)
+        if self.merged is None:
+            return certain
+        return more_certain(certain, self.merged.certain_together(secrets))
 
 
 def _with_merged(spelt: _Numbers, merged: _Numbers) -> _Numbers:
@@ -361,10 +376,9 @@ def _judge(
     people = alike.keys() - {*opened.roles.sensitive}
     if respelt or people:
         gate.undecided("keys_spelt_differently")
-    judged = limited_secrets(policy, alike.keys() - people)
-    if spelt := [secret for secret in alike if secret in judged]:
+    if spelt := [secret for secret in alike if secret not in people]:
         gate.undecided("spelt_differently", spelt)
-    gate.spellings |= {column: n for column, n in alike.items() if column in people | judged}
+    gate.spellings |= alike
     return gate.judge(verdicts), alone, doubts
 
 

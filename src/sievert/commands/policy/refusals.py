@@ -227,7 +227,7 @@ def _judge_plan(table: Table, rows: Questions, policy: Policy, clock: Clock) -> 
         gate.undecided("rows_without_person")
     judge_kept(gate, questions, roles, None, wild=False)
     judge_weight(gate, rows, roles.weight)
-    compare_spellings(rows, roles, policy, settings.orders).doubt(gate)
+    compare_spellings(rows, roles, policy).doubt(gate)
     verdicts, _ = judge(policy, numbers, inference)
     limited = {measure for _, measure, _ in policy.every_limit()}
     of_suppressed = judge_suppressed(policy, *measures.of_suppressed(limited, numbers))

@@ -262,7 +262,7 @@ def _people(questions: Questions, policy: Policy, roles: Roles) -> Iterator[Poli
         return
     stated = policy.roles.rows_are_people
     roles = replace(roles, rows_are_people=stated)
-    for column in repeated_identifiers(questions, roles)[0]:
+    for column in repeated_identifiers(questions, roles, policy.roles.distinct_spellings)[0]:
         key = toml_key(column)
         text = f"the values of {key} repeat: are rows people, or has a person several?"
         hint = f"person = {key}, or rows_are_people = true"

@@ -179,7 +179,7 @@ def find_protection(
     )
     roles, policy, notes = start.roles, start.policy, start.notes
     people = _people(questions, start, missing)
-    respelt = compare_spellings(questions, roles, policy, measuring.orders)
+    respelt = compare_spellings(questions, roles, policy)
     respelt.doubt(start.gate)
     notes += respelt.cautions
     if people is not None:

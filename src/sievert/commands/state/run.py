@@ -24,7 +24,7 @@ from sievert.counts.state.segments import (
 from sievert.errors import InputError, RefusedError, SievertError, require
 from sievert.formatting import list_names
 from sievert.numerics import machine
-from sievert.request.repeated_rows import spread_values, usable_columns
+from sievert.request.repeated_rows import canonical_values, spread_values, usable_columns
 from sievert.request.requested import Reading, RequestedRoles, check_known
 from sievert.roles import Roles, tells_people_apart
 from sievert.sources.isolation import private_directory, temporary_name
@@ -85,7 +85,11 @@ def count_table(
     named = [c for c in others if c in roles.identifier or tells_people_apart(c)]
     usable = usable_columns(questions, named)
     values, lacking = questions.distinct(usable), questions.missing(usable) if usable else {}
-    apart = spread_values(questions, left_out)
+    values = {c: canonical_values(questions, c, n) for c, n in values.items()}
+    apart = {}
+    for column, spread in spread_values(questions, left_out).items():
+        different = canonical_values(questions, column, spread.most)
+        apart[column] = Spread(spread.rows, different, different)
     nan, records = questions.count_nan(names), questions.records
     description = {
         "name": table.name,

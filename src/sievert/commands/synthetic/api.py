@@ -34,6 +34,7 @@ from sievert.errors import Caution, require
 from sievert.files import escape_formula
 from sievert.formatting import plural
 from sievert.policy import Policy
+from sievert.policy.judgement import OTHER_TABLES
 from sievert.request.repeated_rows import WEIGHT_NAMES_PEOPLE, naming_columns, naming_weight
 from sievert.request.requested import (
     LARGE,
@@ -158,11 +159,14 @@ def synthetic(
                 clock("reading the synthetic table", questions)
                 fake = read_codes(questions, table.name, unused, None)
                 kept = kept_here(requested.policy, questions.columns)
-                doubts = {
+                found = {
                     KEPT_NAMES_PEOPLE: naming_columns(questions, kept),
                     KEPT_UNIQUE: many_unique(questions, kept),
                     WEIGHT_NAMES_PEOPLE: naming_weight(questions, roles.weight),
                 }
+                doubts = {what: names for what, names in found.items() if names}
+                if questions.engine.not_read:
+                    doubts[OTHER_TABLES] = []
             clock("bringing the tables together", None)
             tables = join(people, fake, strangers, categories)
             names = [column.name for column in tables.columns]

@@ -245,7 +245,8 @@ def judge(
     """The limits on attacks held against one table, of which some columns are attacked.
 
     Values of the columns `spelt` coincide if they are spelt alike: how many, by column. The
-    `doubts` are about columns that are not attacked: their names, by the reason.
+    `doubts` are about the file, and about columns that are not attacked: their names, by the reason
+    of a gate.
     """
     if policy is None:
         return None
@@ -258,8 +259,7 @@ def judge(
         gate.undecided("spelt_differently", doubtful)
         gate.spellings |= doubtful
     for what, names in doubts.items():
-        if names:
-            gate.undecided(what, names)
+        gate.undecided(what, names)
     limited = {*policy.synthetic}
     if unlimited := [a for a in alarms_of(results) if a.partition(".")[0] not in limited]:
         gate.undecided("traces_not_limited", unlimited)
@@ -336,8 +336,8 @@ def attack_table(
     """Every attack on one synthetic table, and the policy held against it.
 
     `released` are its columns, of which those are attacked that the tables share. `spelt` says how
-    many values of a column coincide if they are spelt alike. The `doubts` are about other
-    columns: their names, by the reason of a gate.
+    many values of a column coincide if they are spelt alike. The `doubts` are about the
+    file and other columns: the names of columns, by the reason of a gate.
     """
     results = attack_synthetic(tables, settings)
     columns = tuple(column.name for column in tables.columns)

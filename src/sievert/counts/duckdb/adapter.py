@@ -40,6 +40,7 @@ class DuckDB(Adapter):
         )
         self._connection, table = self._opened.connection, self._opened.table
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
+        self.not_read = table.not_read
         self.columns, self.kinds, view = reading.view(self, table)
         self.view("input", view)
 

@@ -12,7 +12,7 @@ from sievert.counts.adapter import Kind
 from sievert.counts.cells import quote_identifier
 from sievert.errors import InputError, UsageError, require, unknown
 from sievert.sources.columns import check_names
-from sievert.sources.table import Table
+from sievert.sources.table import Table, note_not_read
 from sievert.sources.unpack import size
 
 SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DATE"}
@@ -170,6 +170,18 @@ def _database_table(engine: Any, table: Table) -> str:
             hint="a table made of it",
         )
         raise unknown(f"{table.name}: table", wanted, tables)
+    others = [_stored_name(other) for other in tables.values() if other != place]
+    filled = sum(bool(engine.rows(f"SELECT 1 FROM {other} LIMIT 1")) for other in others)
+    ((views,),) = engine.rows(
+        "SELECT COUNT(*) FROM duckdb_views() WHERE database_name = 'stored' AND NOT internal"
+    )
+    engine.not_read = filled + views
+    engine.notes += note_not_read(engine.not_read, "other table")
+    return _stored_name(place)
+
+
+def _stored_name(place: tuple[str, str]) -> str:
+    """A schema and a table of the attached file, as SQL names them."""
     return f"stored.{quote_identifier(place[0])}.{quote_identifier(place[1])}"
 
 

@@ -43,6 +43,7 @@ class Spark(FetchedCells):
         self.nan, self.nan_source = dict[str, str](), "not_numbers"
         self.expected: int | None = None
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
+        self.not_read = table.not_read
         self._interrupted = False
         session.check(table)
         with ExitStack() as resources:

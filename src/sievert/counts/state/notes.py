@@ -18,6 +18,10 @@ class StateNotes(SourceNotes):
         """What the state knows of columns that it leaves out."""
         return self.state.left_out
 
+    def has_values(self, column: str) -> bool:
+        """Whether a column was counted."""
+        return column in self.state.kept
+
     def check(self, column: str) -> None:
         """Raise an error where a column was not counted."""
         if column not in self.state.kept:

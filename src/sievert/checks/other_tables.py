@@ -1,0 +1,22 @@
+"""Sheets, tables and files that go out with the table that was read, and that nobody looked at."""
+
+from typing import TYPE_CHECKING
+
+from sievert.counts.questions import Questions
+
+if TYPE_CHECKING:
+    from sievert.policy import Gate
+
+
+def judge_other_tables(gate: "Gate | None", questions: Questions) -> None:
+    """Make a policy undecided about a file that holds more than the table of these `questions`.
+
+    A planned release is a file of its own, which holds nothing else.
+    """
+    if gate is None:
+        return
+    from sievert.policy import FILE
+    from sievert.policy.judgement import OTHER_TABLES
+
+    if gate.question == FILE and questions.engine.not_read:
+        gate.undecided(OTHER_TABLES)
