@@ -554,3 +554,13 @@ def test_paired_still_states_what_cannot_be_told() -> None:
     assert compare(few, few, paired=True).pairing.by == "stated"
     table = people()
     assert compare(table, table, paired=True).pairing.by == "stated"
+
+
+@pytest.mark.parametrize("command", ["compare", "attack", "compromise"])
+def test_help_says_that_paired_is_refused(
+    command: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert app._run([command, "--help"]) == 0
+    said = " ".join(capfd.readouterr().out.split())
+    about = said[said.index("--paired") :][:250]
+    assert "refused" in about and "whatever" not in about
