@@ -57,6 +57,14 @@ class PeopleQuestions(Questions):
         """How many rows have no person; each counts as a person of its own."""
         return self.missing([self.person]).get(self.person, 0)
 
+    @cached_property
+    def unnamed_everywhere(self) -> int:
+        """How many rows have no person, with those that are left out as suppressed."""
+        suppressed = self.rows.only_suppressed()
+        if suppressed is None:
+            return self.unnamed
+        return self.unnamed + suppressed.missing([self.person]).get(self.person, 0)
+
     @property
     def people(self) -> int:
         """How many people there are."""
