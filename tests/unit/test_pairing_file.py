@@ -557,9 +557,7 @@ def test_paired_still_states_what_cannot_be_told() -> None:
 
 
 @pytest.mark.parametrize("command", ["compare", "attack", "compromise"])
-def test_help_says_that_paired_is_refused(
-    command: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_help_says_that_paired_is_refused(command: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert app._run([command, "--help"]) == 0
     said = " ".join(capfd.readouterr().out.split())
     about = said[said.index("--paired") :][:250]

@@ -95,8 +95,15 @@ ORDER_OF_COLUMNS = (
     "generalised"
 )
 ORDER_TELLS_NOTHING = "the order of the rows tells no more than the values"
+ORDER_NOT_EXAMINED = "the order of the rows was not examined: there are fewer than 20"
 # One person can change these clauses, so that they are not shareable.
-INTERNAL_CLAUSES = (ORDER_IN_RUNS, ORDER_EXPLAINED, ORDER_OF_COLUMNS, ORDER_TELLS_NOTHING)
+INTERNAL_CLAUSES = (
+    ORDER_IN_RUNS,
+    ORDER_EXPLAINED,
+    ORDER_OF_COLUMNS,
+    ORDER_TELLS_NOTHING,
+    ORDER_NOT_EXAMINED,
+)
 BETWEEN_CLAUSES = "; "
 NO_SUCH_VALUE = "the named value does not occur"
 NEEDS = {
