@@ -49,13 +49,16 @@
         three || '-' || lpad(one, 2, '0') || '-' || lpad(two, 2, '0')
       when lpad(one, 2, '0') > '12' and lpad(two, 2, '0') <= '12' then
         three || '-' || lpad(two, 2, '0') || '-' || lpad(one, 2, '0')
+      when lpad(one, 2, '0') <= '12' then
+        lpad(one, 2, '0') || substr(plain, length(one) + 1, 1) || lpad(two, 2, '0')
+          || substr(plain, length(one) + 1, 1) || three
       else plain
     end as folded
   from (
     select
       given,
       plain,
-      case when plain ~ '^[ -@\[-~¡-§©«¬®°±¶·»¿‘’‚“”„†‡•‰‹›€№à-öø-ÿāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįıĵķĸĺļľłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷźżžșțά-ρσ-ώа-џא-תء-يぁ-ゖァ-ヺー一-鿿가-힣]*$' then 1 else 0 end
+      case when plain ~ '^[ -@\[-~¡-§©«¬®°±¶·»¿‘’‚“”„†‡•‰‹›€à-öø-ÿāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįıĵķĸĺļľłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷźżžșțά-ρσ-ώа-џא-תء-يぁ-ゖァ-ヺー一-鿿가-힣]*$' then 1 else 0 end
         as comparable,
       regexp_replace(
         regexp_replace(regexp_replace(plain, '(,0*|[.]0*)$', ''), '([.][0-9]*[1-9])0+$', '\1'),
