@@ -15,6 +15,8 @@ import pytest
 
 import sievert
 from sievert.cli import app
+from sievert.workbench.choices import Choices, session_text
+from sievert.workbench.step_commands import FILE
 
 Table = dict[str, list[Any]]
 
@@ -273,6 +275,9 @@ ATTEMPTS = {
     "rows added up twice": (7, "merge", "state", "state", "-o", "sum"),
     "rows counted twice, respelt": (7, "update", "state", "--add", "respelt.csv"),
     "an earlier release": (1, "ledger", "check", "ledger", "second.csv", "--policy", "v.toml"),
+    "a session about a file with names": (1, "run", "file.toml"),
+    "a session about such a file, and a release": (1, "run", "both.toml"),
+    "a session with a good and a bad release": (1, "run", "compared.toml"),
     "a policy that cannot be decided": (1, "policy", "check", "names.toml", "respelt.csv"),
 }
 
@@ -293,6 +298,10 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "respelt.csv", head, *((n, s, ill.title() if n < "Anna 3" else ill) for n, s, ill in people)
     )
     write("plain.csv", head[1:], *(each[1:] for each in people))
+    draw = Random(1)
+    many = [(f"Ben {i}", draw.choice("fm"), draw.choice(("flu", "cold"))) for i in range(600)]
+    write("many.csv", head, *many)
+    write("many-plain.csv", head[1:], *(each[1:] for each in many))
     visits = ("who", "zip", "ill")
     ann, bob, cid, dora = ("p0", "flu"), ("p1", "cold"), ("p2", "flu"), ("p3", "cold")
     places = {"first.csv": ((ann, bob), (cid, dora)), "second.csv": ((ann, dora), (bob, cid))}
@@ -303,11 +312,26 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "v.toml").write_text(VISITS, encoding="utf-8")
     roles = {"quasi": ["name", "sex"], "sensitive": ["ill"]}
     sievert.count(folder / "names.csv", **roles, out=folder / "state")
+    _write_sessions(folder)
     ledger, policy = folder / "ledger", folder / "v.toml"
     sievert.add_to_ledger(
         ledger, folder / "first.csv", policy=policy, name="one", date="2026-01-01"
     )
     return folder
+
+
+def _write_sessions(folder: Path) -> None:
+    """Write sessions: their table is the release, or was made into good and bad ones."""
+    begun = Choices("many.csv").put("policy", file="names.toml")
+    file = begun.put("load", question=FILE)
+    sessions = {
+        "file": file,
+        "both": file.put("compare", releases=("many-plain.csv",)),
+        "compared": begun.put("compare", releases=("many-plain.csv", "many.csv")),
+        "good": begun.put("compare", releases=("many-plain.csv",)),
+    }
+    for name, choices in sessions.items():
+        (folder / f"{name}.toml").write_text(session_text(choices), encoding="utf-8")
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
@@ -327,6 +351,7 @@ def test_what_the_attempts_pass_without(tables: Path, monkeypatch: pytest.Monkey
     """The same tables and policies with exit code 0, so that the attempts fail for their reason."""
     monkeypatch.chdir(tables)
     assert app._run(["assess", "plain.csv", *GIVEN]) == 0
+    assert app._run(["run", "good.toml"]) == 0
     assert app._run(["assess", "names.csv", *GIVEN, "--planned"]) == 0
     assert app._run(["policy", "check", "names.toml", "names.csv"]) == 0
     assert app._run(["assess", "second.csv", "--policy", "v.toml", "--planned"]) == 0

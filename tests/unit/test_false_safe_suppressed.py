@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert import session
 from sievert.cli import app
 from sievert.errors import UsageError
 
@@ -504,3 +505,50 @@ def test_people_with_several_suppressed_rows(tmp_path: Path) -> None:
     assert made.suppressed_records == 5 and made.suppressed_rows == "dropped"
     kept = sievert.protect(data, suppressed_rows="keep", force=True, **given)
     assert kept.met is False and lines(kept.policy)["k_anonymity"] is False
+
+
+# -- suppressed rows without a person --------------------------------------------------------------
+
+
+@pytest.fixture
+def nameless(tmp_path: Path) -> tuple[Path, Path]:
+    """A table whose suppressed rows have no person, as a file, and a policy that counts people."""
+    found = table("flu", "hiv", "cold")
+    persons = [*map(str, range(N)), "", "", ""]
+    rows = zip(persons, found["zip"], found["ill"], strict=True)
+    data, rules = tmp_path / "t.csv", tmp_path / "p.toml"
+    data.write_text("p,zip,ill\n" + "".join(",".join(row) + "\n" for row in rows))
+    rules.write_text(
+        '[roles]\nperson = "p"\nquasi = ["zip"]\nsensitive = ["ill"]\n'
+        "[limits]\nk_anonymity = { min = 3 }\nl_diversity = { min = 2 }\n"
+    )
+    return data, rules
+
+
+def whats(judged: Any) -> list[str]:
+    return [reason.what for reason in judged.reasons]
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_suppressed_rows_without_a_person(
+    large: bool, nameless: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows without a person were noticed only where they were not suppressed."""
+    if large:
+        monkeypatch.setattr(session, "LARGE", 0)
+        monkeypatch.setattr(session, "LOADING", 0)
+    data, rules = nameless
+    judged = sievert.assess(data, policy=rules, planned=True)
+    assert judged.planned_met is None and whats(judged.policy) == ["rows_without_person"]
+    assert any("3 records without a person" in warning for warning in judged.warnings)
+    sievert.count(data, policy=rules, out=tmp_path / "state")
+    of_state = sievert.assess(tmp_path / "state", policy=rules)
+    assert of_state.planned_met is None and whats(of_state.policy) == ["rows_without_person"]
+    gaps = sievert.check_policy(rules, data).gaps
+    assert [gap.what for gap in gaps] == ["undecided"] and "no person" in gaps[0].text
+
+
+def test_rows_are_kept_as_any_other(nameless: tuple[Path, Path]) -> None:
+    data, rules = nameless
+    judged = sievert.assess(data, policy=rules, planned=True, keep_suppressed=True)
+    assert judged.planned_met is None and whats(judged.policy) == ["rows_without_person"]

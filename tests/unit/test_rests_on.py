@@ -24,6 +24,7 @@ SUPPRESSED = "in every quasi-identifier are"
 OF_PLAN = "the order of the rows is not that of a release"
 BY_HASH = "the order of the rows tells nothing"
 IN_FILE = "the order of the rows tells no more than the values"
+OF_ATTACKS = "the order of the rows was not looked at: no attack goes by it"
 # By command: what is asked about, who was counted, and what is said of the order.
 COMMANDS = {
     "assess": (FILE, ROWS, IN_FILE),
@@ -33,6 +34,8 @@ COMMANDS = {
     "protect of people": (RELEASE, PEOPLE, BY_HASH),
     "protect by records": (RELEASE, ROWS, BY_HASH),
     "ledger": (PLAN, PEOPLE, OF_PLAN),
+    "synthetic": (FILE, ROWS, OF_ATTACKS),
+    "synthetic, two tables": (FILE, ROWS, OF_ATTACKS),
 }
 SHAREABLE = ("assess", "assess of people", "compare")
 
@@ -58,7 +61,7 @@ def policy(*, people: bool) -> dict[str, Any]:
     roles: dict[str, Any] = {"quasi": ["age"], "sensitive": ["ill", "pay"]}
     roles |= {"person": "who"} if people else {"rows_are_people": True}
     limits = {"reidentification": {"k_anonymity": {"min": 2}}}
-    return {"roles": roles, "limits": {**limits, "inference": {"ill": {"l_diversity": {"min": 1}}}}}
+    return {"roles": roles, "limits": {**limits, "inference": {"ill": {"l_diversity": {"min": 2}}}}}
 
 
 def result(command: str, here: Path) -> Any:
@@ -69,6 +72,10 @@ def result(command: str, here: Path) -> Any:
         return sievert.assess(table, policy=rules, planned=people)
     if command == "compare":
         return sievert.compare(table, table, policy=rules, paired=True)
+    if command.startswith("synthetic"):
+        rules["limits"] = {"synthetic": {"copies": {"rate": {"max": 1.0}}}}
+        many = [table, table] if "two" in command else table
+        return sievert.synthetic(table, many, policy=rules)
     if command.startswith("protect"):
         how = "suppress" if "records" in command else "full"
         ages = {"age": "interval:2"} if how == "full" else {}
@@ -98,7 +105,11 @@ def test_every_output_says_what_a_yes_rests_on(command: str, tmp_path: Path) -> 
     assert stated.get("planned_met", stated["met"]) is True, stated["reasons"]
     everybody = 40 if counted == PEOPLE else 80
     number = {"secret": "pay", "people": everybody // 2, "of": everybody}
-    assert stated["unjudged"] == [number]
+    if command.startswith("synthetic"):  # a limit on inference would be one on every secret
+        assert [each["secret"] for each in stated["unjudged"]] == ["ill", "pay"]
+        assert number in stated["unjudged"]
+    else:
+        assert stated["unjudged"] == [number]
     clauses = (question, counted, "1 quasi-identifier, 2 secrets", SUPPRESSED, order)
     name = "Nothing limits what is learnt about pay"
     words = f"{name}: {everybody // 2} of {everybody} people are in groups with one value."
@@ -167,3 +178,32 @@ def test_the_number_of_people_with_several_rows(
     assert checked is not None
     (unjudged,) = checked.unjudged
     assert unjudged.people >= expected and unjudged.of == people
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"inference": {"pay": {"max_confidence": {"max": 1.0}}}},
+        {"inference": {"pay": {"l_diversity": {"min": 1}, "t_closeness": {"max": 1.0}}}},
+        {"max_confidence": {"max": 1.0}},
+    ],
+)
+@pytest.mark.parametrize("command", ["assess", "compare", "protect", "ledger"])
+def test_a_limit_that_no_table_can_breach_does_not_judge_a_secret(
+    command: str, limits: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit of 1 on the confidence silenced what nothing limits."""
+
+    own_policy = policy
+
+    def with_toothless(*, people: bool) -> dict[str, Any]:
+        stated = own_policy(people=people)
+        inference = {**stated["limits"]["inference"], **limits.get("inference", {})}
+        stated["limits"] = {**stated["limits"], **limits, "inference": inference}
+        return stated
+
+    monkeypatch.setitem(globals(), "policy", with_toothless)
+    content = result(command, tmp_path).to_dict()
+    stated = content.get("policy") or content["original"]["policy"]
+    assert [each["secret"] for each in stated["unjudged"]] == ["pay"]
+    assert stated["unjudged"][0]["people"] == stated["unjudged"][0]["of"] // 2

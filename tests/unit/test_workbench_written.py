@@ -170,13 +170,16 @@ def test_nothing_is_replaced_unasked(choices: Choices, folder: Path, step: str) 
 @pytest.mark.parametrize(
     ("codes", "expected"),
     [
-        ({"assess": 1, "protect -o": 0}, 0),  # the original is not to go out
+        ({"assess --planned": 1, "protect -o": 0}, 0),  # the original is not to go out
+        ({"assess": 1, "protect -o": 0}, 1),  # its file is said to be the release
+        ({"assess": 1, "compare": 0}, 1),
+        ({"assess": 0}, 0),
         ({"assess": 0, "protect -o": 1}, 1),
         ({"assess": 0, "protect -o": 1, "report": 0}, 1),  # whatever ran last
-        ({"assess": 1, "protect": 0}, 1),  # nothing was written
+        ({"assess --planned": 1, "protect": 0}, 1),  # nothing was written
         ({"assess": 0, "compare": 1}, 1),
-        ({"assess": 1, "compare": 0, "report": 0}, 0),
-        ({"assess": 1, "synthetic": 0}, 0),
+        ({"assess --planned": 1, "compare": 0, "report": 0}, 0),
+        ({"assess --planned": 1, "synthetic": 0}, 0),
         ({"assess": 3, "protect -o": 0}, 3),  # an error is one everywhere
         ({"explain": -9, "protect -o": 0}, 9),
         ({}, 0),

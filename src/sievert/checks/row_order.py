@@ -46,12 +46,14 @@ Orders = Mapping[str, Iterable[str]]
 class RowOrder:
     """What the order of the rows tells: the columns that come in runs, and those sorted by.
 
-    `seen` is False where the rows have no order, as in a database or a state.
+    `seen` is False where the rows have no order, as in a database or a state; `few` where there are
+    too few rows to examine it.
     """
 
     tells: tuple[str, ...] = ()
     sorted_by: tuple[str, ...] = ()
     seen: bool = True
+    few: bool = False
 
     @property
     def notes(self) -> list[str]:
@@ -77,10 +79,10 @@ def examine_order(
     if not questions.engine.keeps_order:
         return RowOrder(seen=False)
     counted = questions.count_runs(columns)
+    if any(own.values.records < LEAST_ROWS for own in counted.values()):
+        return RowOrder(few=True)
     suspicious = [
-        column
-        for column, own in counted.items()
-        if own.values.records >= LEAST_ROWS and run_moments(own.values).far_exceed(own.runs)
+        column for column, own in counted.items() if run_moments(own.values).far_exceed(own.runs)
     ]
     if not suspicious:
         return RowOrder()
@@ -125,12 +127,15 @@ def _basis(order: RowOrder, reason: str | None) -> str:
     from sievert.policy.judgement import (
         ORDER_EXPLAINED,
         ORDER_IN_RUNS,
+        ORDER_NOT_EXAMINED,
         ORDER_OF_COLUMNS,
         ORDER_TELLS_NOTHING,
     )
 
     if not order.seen:
         return "rows have no order here"
+    if order.few:
+        return ORDER_NOT_EXAMINED
     if order.tells:
         return ORDER_IN_RUNS if reason is None else ORDER_EXPLAINED
     return ORDER_OF_COLUMNS if order.sorted_by else ORDER_TELLS_NOTHING

@@ -35,7 +35,8 @@ class AttackOptions(Options):
     key
         A column that tells people apart, the same in all tables.
     paired
-        Say that the original is in the order of the release, whatever the tables show.
+        Say that the original is in the order of the release, where the tables cannot
+        show it; refused where they, or the pairing file, show another order.
     value
         COL=VALUE: the value of a secret whose rise in a class matters, such as disease=HIV.
     """
@@ -110,7 +111,8 @@ class ComparisonOptions(Options):
     key
         A column that tells people apart, the same in all tables; else their order must be.
     paired
-        Say that the releases are in the order of the original, whatever the tables show.
+        Say that the releases are in the order of the original, where the tables cannot
+        show it; refused where they, or the pairing file, show another order.
     predict
         Columns to predict from the release and from the original; the secrets unless given.
     bins
@@ -167,7 +169,8 @@ class MethodOptions(Options):
     key
         With --method release: a column that tells people apart, in both tables.
     paired
-        Say that the release is in the order of the original, whatever the tables show.
+        Say that the release is in the order of the original, where the tables cannot
+        show it; refused where they, or the pairing file, show another order.
     epsilon
         Widths within which a confidential number must not be known: 10,20.
     step

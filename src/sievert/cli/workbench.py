@@ -82,7 +82,8 @@ def run(session: Path, /, *, debug: bool = False) -> int:
     """Run the commands of a session that was saved in the workbench, one after the other.
 
     The exit code is that of the releases: 1 where one of them does not meet the policy, whatever
-    its original does. It is 7 where a file is left out because it was written under other roles or
+    its original does. If the session says that its table is the release, that is one of them. The
+    exit code is 7 where a file is left out because it was written under other roles or
     another policy.
 
     Parameters

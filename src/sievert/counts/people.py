@@ -89,6 +89,14 @@ class PeopleQuestions(Questions):
         counted = self.counter.unnamed
         return self.missing([self.person]).get(self.person, 0) if counted is None else counted
 
+    @cached_property
+    def unnamed_everywhere(self) -> int:
+        """How many rows have no person, with those that are left out as suppressed."""
+        suppressed = self.rows.only_suppressed()
+        if suppressed is None:
+            return self.unnamed
+        return self.unnamed + suppressed.missing([self.person]).get(self.person, 0)
+
     @property
     def people(self) -> int:
         """How many people there are."""

@@ -11,6 +11,7 @@ then expectations and variances add up.
 """
 
 import itertools
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ MOST_MEMBERS = 2 * 10**6  # values below all labels of a column
 MOST_LISTS = 16  # labels above one value that are compared one after the other
 MOST_CELLS = 1 << 26  # of a table of values and labels
 NO_LABEL = -1
+ALMOST_ONE = 1 - 1e-12  # a correlation whose artanh is finite
 
 
 @dataclass(frozen=True)
@@ -274,6 +276,7 @@ def rank_bands(numbers: Floats, codes: Ints) -> Ints:
 # -- how much is enough ---------------------------------------------------------------------------
 
 ENOUGH = 6.0  # standard deviations
+SEEN = 4.0  # standard deviations that are hardly chance, but no proof either
 
 
 def needed(moments: Moments) -> float:
@@ -293,6 +296,60 @@ def exceeds(moments: Moments) -> bool:
 def could_exceed(moments: Moments) -> bool:
     """Whether perfect agreement would be more than chance would have."""
     return moments.most - moments.expected > needed(moments)
+
+
+def seems_paired(column: PairedColumn, moments: Moments, strata: Ints | None = None) -> bool:
+    """Whether a column agrees more than by chance, though it may be too little for a proof.
+
+    Its records agree by more than 4 standard deviations, or its numbers are correlated by as much:
+    noise leaves few numbers where they were, but larger ones stay larger. `moments` and the
+    correlation are those within `strata`, if given.
+    """
+    if moments.found - moments.expected > SEEN * max(moments.deviation, 1.0):
+        return True
+    return rank_correlation_deviations(column, strata) > SEEN
+
+
+def rank_correlation_deviations(column: PairedColumn, strata: Ints | None = None) -> float:
+    """The correlation of the ranks of a column's numbers in standard deviations of chance.
+
+    In a random order of n records artanh(correlation) is nearly normal with the mean 0 and the
+    variance 1/(n - 3), as Fisher has it; within s strata 1/(n - s - 2).
+    """
+    correlation, freedom = rank_correlation(column, strata)
+    return math.atanh(max(-ALMOST_ONE, min(ALMOST_ONE, correlation))) * math.sqrt(freedom)
+
+
+def rank_correlation(column: PairedColumn, strata: Ints | None = None) -> tuple[float, int]:
+    """The correlation of the ranks of a column's numbers, and its degrees of freedom.
+
+    Within strata it is that of the differences from their means. It is 0 where the column does not
+    hold numbers.
+    """
+    if column.numbers is None:
+        return 0.0, 0
+    before, after = column.numbers
+    known = ~(np.isnan(before) | np.isnan(after))
+    groups = np.zeros(len(before), dtype=np.int64) if strata is None else strata
+    places, sizes = np.unique(groups[known], return_inverse=True, return_counts=True)[1:]
+    freedom = int(sizes.sum()) - len(sizes) - 2
+    if freedom < 1:
+        return 0.0, 0
+    centred = []
+    for numbers in (before, after):
+        ranks = _mid_ranks(numbers[known])
+        means = np.bincount(places, ranks) / sizes
+        centred.append(ranks - means[places])
+    first, second = centred
+    spread = math.sqrt(float(first @ first) * float(second @ second))
+    return (float(first @ second) / spread if spread else 0.0), freedom
+
+
+def _mid_ranks(numbers: Floats) -> Floats:
+    """The rank of each number; equal numbers have the middle of their ranks."""
+    _, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2)[places], dtype=np.float64)
 
 
 def changed_records(column: PairedColumn) -> Bools:

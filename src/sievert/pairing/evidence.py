@@ -5,10 +5,15 @@ release shifted by up to five rows, by more than 6 standard deviations: two unre
 are sorted by the same column agree more than by chance, but shifted as well. One column is not
 enough: it may have been copied and the others invented. So within the strata of that column's
 original values another column must still agree more than by chance.
+
+Where that cannot be told, tables are still not paired if chance alone explains every column whose
+agreement would show. That they are paired can be stated where they may be. It is refused where a
+column has all values of the original, but in other records, and agrees no more than by chance.
 """
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,12 +23,15 @@ from sievert.errors import Caution, InputError, UsageError, require
 from sievert.formatting import significant
 from sievert.losses.loss import PairedColumn
 from sievert.pairing.agreement import (
-    Agreement,
+    SEEN,
     Moments,
     agreement,
     could_exceed,
     exceeds,
     needed,
+    rank_correlation,
+    rank_correlation_deviations,
+    seems_paired,
 )
 
 SHIFTS = tuple(d for d in range(-5, 6) if d)
@@ -98,9 +106,11 @@ def require_paired(
 class _ColumnEvidence:
     """One column: how much it agrees, and how much with the release shifted."""
 
-    def __init__(self, column: Agreement) -> None:
-        self.column, self.name = column, column.name
-        self.moments = column.moments()
+    def __init__(self, pairs: PairedColumn) -> None:
+        self.pairs = pairs
+        self.column = agreement(pairs)
+        self.name = pairs.name
+        self.moments = self.column.moments()
 
     @cached_property
     def shifted(self) -> int:
@@ -127,6 +137,19 @@ class _ColumnEvidence:
         return self.moments.most - self._beside > needed(self.moments)
 
     @property
+    def may_speak(self) -> bool:
+        """Whether its numbers are correlated more than by chance, and than with shifts.
+
+        Under heavy noise too few records agree for a proof.
+        """
+        if rank_correlation_deviations(self.pairs) <= SEEN:
+            return False
+        moved = (replace(self.pairs, released=np.roll(self.pairs.released, d)) for d in SHIFTS)
+        own, freedom = rank_correlation(self.pairs)
+        beside = max(rank_correlation(each)[0] for each in moved)
+        return (own - beside) * math.sqrt(freedom) > SEEN
+
+    @property
     def excess(self) -> float:
         """Standard deviations over chance and over all shifts."""
         spread = self.moments.deviation
@@ -135,22 +158,33 @@ class _ColumnEvidence:
 
 def pairing_by_order(columns: Iterable[PairedColumn]) -> Pairing:
     """The verdict on two tables whose columns are held against each other row by row."""
-    every = [_ColumnEvidence(agreement(c)) for c in columns if len(c.original)]
+    every = [_ColumnEvidence(c) for c in columns if len(c.original)]
     able = [c for c in every if could_exceed(c.moments)]
     if len(able) < 2:  # too few records, or no second column that varies
-        return Pairing(None, "order")
+        return _by_chance(able) or Pairing(None, "order")
     speaking = [c for c in able if exceeds(c.moments) and c.speaks]
     if not speaking:
         if not any(c.could_speak or c.is_shifted for c in able):
+            return _by_chance(able) or Pairing(None, "order")
+        if any(c.may_speak for c in able):
             return Pairing(None, "order")
         best = max(able, key=lambda c: c.excess)
         return Pairing(False, "order", (best.name,), (best.excess,))
     return _within_strata(speaking, able)
 
 
+def _by_chance(able: Sequence[_ColumnEvidence]) -> Pairing | None:
+    """The verdict where chance, or a shift, explains all that is seen; None where it does not."""
+    if not able or not all(c.is_shifted or not seems_paired(c.pairs, c.moments) for c in able):
+        return None
+    best = max(able, key=lambda c: c.moments.excess)
+    return Pairing(False, "order", (best.name,), (best.moments.excess,))
+
+
 def _within_strata(speaking: Sequence[_ColumnEvidence], able: Sequence[_ColumnEvidence]) -> Pairing:
     """Whether a second column agrees where the value of a first one, which speaks, is the same."""
     against: list[tuple[float, _ColumnEvidence, _ColumnEvidence]] = []
+    likely = False  # whether a second column agrees by too much for chance, if not by enough
     for first in sorted(speaking, key=lambda c: c.column.different):
         strata = np.unique(first.column.original, return_inverse=True)[1]
         others = [c for c in able if c is not first]
@@ -159,8 +193,11 @@ def _within_strata(speaking: Sequence[_ColumnEvidence], able: Sequence[_ColumnEv
             if exceeds(within):
                 names = (first.name, second.name)
                 return Pairing(True, "order", names, (first.excess, within.excess))
+            likely = likely or seems_paired(second.pairs, within, strata)
             if could_exceed(within):
                 against.append((within.excess, first, second))
+    if likely:
+        return Pairing(None, "order")
     # Strata of single records say nothing; but chance that explains most other columns does.
     if not against:
         unlike = [c for c in able if not exceeds(c.moments)]

@@ -16,7 +16,8 @@ import numpy as np
 from sievert import files
 from sievert.arrays import Ints
 from sievert.counts import row_pairing
-from sievert.errors import SievertError
+from sievert.errors import SievertError, require
+from sievert.pairing.evidence import PAIRING_FILE
 from sievert.session import open_source
 from sievert.sources.checksums import files_sha256
 from sievert.sources.table import Table, split_member
@@ -32,7 +33,8 @@ class RowPairing:
     """Of each row of a release its row in the original, from 0; and what is known of both.
 
     `records` and `sha256` are those of the original that the release was made of. `unused` tells
-    why a pairing file that lies beside the release is not used.
+    why a pairing file that lies beside the release is not used, and `reordered` names the file that
+    says that the rows of the release are not in the order of its original.
     """
 
     rows: Ints | None = None
@@ -40,6 +42,21 @@ class RowPairing:
     sha256: str | None = None
     member: str | None = None
     unused: str | None = None
+    reordered: str | None = None
+
+    def forget_rows(self, name: str) -> "RowPairing":
+        """The same for rows that are stated to be in the order of the original, without its rows.
+
+        It is an error where a file says that those of the release `name` have another order.
+        """
+        require(
+            self.reordered is None,
+            f"{name}: {self.reordered} says that its rows are in another order than those of the "
+            "original, so that --paired does not hold",
+            hint=f"without --paired, the {PAIRING_FILE}, pairs the records; or --key COLUMN, one "
+            "value a person, in both tables",
+        )
+        return RowPairing(unused=self.unused)
 
     def fits(self, original: "OriginalFile", released: int, records: int) -> "RowPairing":
         """The same for an original with these `records`; without rows where it is another one."""
@@ -101,27 +118,29 @@ def find_pairing(release: Any, temp: Any = None) -> RowPairing:
     expected = files.pairing_beside(path)
     others = sorted(path.parent.glob(f"*{files.PAIRING}"))[:MOST_BESIDE]
     beside = [each for each in dict.fromkeys((expected, *others)) if each.is_file()]
-    digest = files_sha256([path]) if beside else ""
+    manifest = files.manifest_beside(path)
+    digest = files_sha256([path]) if beside or manifest.is_file() else ""
+    named = _named_pairing(manifest, digest)
+    reordered = None if named is None else manifest.name
     for each in beside:
         found = _read(each, digest, temp)
-        if found is not None and _is_another(each, path, digest):
-            return RowPairing(unused=f"{each.name} {EDITED}")
+        if found is not None and named is not None and named != files_sha256([each]):
+            return RowPairing(unused=f"{each.name} {EDITED}", reordered=reordered)
         if found is not None:
             return found
-    if expected in beside:
-        return RowPairing(unused=f"{expected.name} is about another release")
-    return RowPairing()
+    unused = f"{expected.name} is about another release" if expected in beside else None
+    return RowPairing(unused=unused, reordered=reordered)
 
 
-def _is_another(pairing: Path, release: Path, digest: str) -> bool:
-    """Whether the manifest of a release with this digest names another pairing file."""
+def _named_pairing(manifest: Path, digest: str) -> str | None:
+    """The SHA-256 of the pairing file that the manifest of a release with this digest names."""
     try:
-        manifest = json.loads(files.manifest_beside(release).read_bytes())
-        if manifest["release"]["sha256"] != digest:
-            return False  # the manifest of another release
-        return bool(manifest["pairing"]["sha256"] != files_sha256([pairing]))
+        content = json.loads(manifest.read_bytes())
+        if content["release"]["sha256"] != digest:
+            return None  # the manifest of another release
+        return str(content["pairing"]["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
-        return False  # no manifest names one
+        return None  # no manifest names one
 
 
 def _read(path: Path, digest: str, temp: Any) -> RowPairing | None:
@@ -134,7 +153,14 @@ def _read(path: Path, digest: str, temp: Any) -> RowPairing | None:
             numbers = row_pairing.read_row_numbers(questions.engine)
         original = details["original"]
         rows = np.asarray(numbers, dtype=np.int64) - 1
-        return RowPairing(rows, int(original["records"]), original["sha256"], original["member"])
+        in_order = bool((np.diff(rows) == 1).all() and (rows[:1] == 0).all())
+        return RowPairing(
+            rows=rows,
+            records=int(original["records"]),
+            sha256=original["sha256"],
+            member=original["member"],
+            reordered=None if in_order else path.name,
+        )
     except (SievertError, ValueError, KeyError, TypeError):
         return None  # a damaged file says nothing
 

@@ -19,6 +19,7 @@ from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.losses.label_sets import label_coverage
 from sievert.losses.loss import GONE, PairedColumn, Release, as_numbers
+from sievert.pairing.agreement import agreement, seems_paired
 from sievert.pairing.evidence import (
     BY_FILE,
     BY_KEY,
@@ -168,10 +169,28 @@ def check_pairing(
     if keyed:
         return BY_KEY
     found = pairing_by_order(columns)
-    if found.paired is not True and (more := [c for c in further() if not tells_rows(c)]):
-        found = pairing_by_order([*columns, *more])
+    others: Sequence[PairedColumn] = ()
+    if found.paired is not True:
+        others = further()
+        if more := [c for c in others if not tells_rows(c)]:
+            found = pairing_by_order([*columns, *more])
+    if stated and found.paired is None:
+        found = _find_contradiction([*columns, *others]) or found
     require_paired(found, name, stated=stated, unused=unused)
     return STATED if stated else found
+
+
+def _find_contradiction(columns: Sequence[PairedColumn]) -> Pairing | None:
+    """The verdict where a column has all values of the original, but in other records.
+
+    Its records agree no more than by chance. None where no column is like that.
+    """
+    for column in columns:
+        if len(column.original) and is_moved(column):
+            moments = agreement(column).moments()
+            if not seems_paired(column, moments):
+                return Pairing(False, "order", (column.name,), (moments.excess,))
+    return None
 
 
 def check_pairing_file(name: str, columns: Sequence[PairedColumn], *, proven: bool) -> Pairing:

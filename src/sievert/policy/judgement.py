@@ -103,8 +103,15 @@ ORDER_OF_COLUMNS = (
     "generalised"
 )
 ORDER_TELLS_NOTHING = "the order of the rows tells no more than the values"
+ORDER_NOT_EXAMINED = "the order of the rows was not examined: there are fewer than 20"
 # One person can change these clauses, so that they are not shareable.
-INTERNAL_CLAUSES = (ORDER_IN_RUNS, ORDER_EXPLAINED, ORDER_OF_COLUMNS, ORDER_TELLS_NOTHING)
+INTERNAL_CLAUSES = (
+    ORDER_IN_RUNS,
+    ORDER_EXPLAINED,
+    ORDER_OF_COLUMNS,
+    ORDER_TELLS_NOTHING,
+    ORDER_NOT_EXAMINED,
+)
 BETWEEN_CLAUSES = "; "
 NO_SUCH_VALUE = "the named value does not occur"
 NEEDS = {
@@ -313,10 +320,8 @@ class Gate:
 
     @property
     def unlimited(self) -> list[str]:
-        """The secrets of the table that no limit of the policy is about."""
-        if any("secret" in BY_ID[measure].kinds for measure in self.policy.everywhere):
-            return []
-        return [secret for secret in self.secrets if not self.policy.inference.get(secret)]
+        """The secrets of the table that no limit of the policy judges."""
+        return unlimited_secrets(self.policy, self.secrets)
 
     def not_met(self, what: str, names: Iterable[str] = ()) -> None:
         """Add a reason for which the policy is not met."""
@@ -339,7 +344,7 @@ class Gate:
         if harmless := dict.fromkeys(v.measure for v in verdicts if harmless_side(v)):
             reasons.append(GateReason("harmless_side", None, tuple(harmless)))
         name, digest = (None, None) if self.file is None else (self.file.name, self.file.sha256)
-        judged = {v.where for v in verdicts}
+        judged = {v.where for v in verdicts if not cannot_be_breached(v, self.policy)}
         return Judgement(
             verdicts=verdicts,
             reasons=tuple(reasons),
@@ -405,15 +410,11 @@ def judge(
             for v in verdicts
         )
         _require_number(evaluated, measure, "limits")
-    judged = {v.where for v in verdicts}
+    judged = {v.where for v in verdicts if not cannot_be_breached(v, policy)}
     return verdicts, [
         *verdict_remarks(verdicts),
         *unjudged_secrets([s for s in inference if verdicts and f"inference.{s}" not in judged]),
-        *(
-            f"no table can breach the limit on {v.measure} ({_place(v.where)})"
-            for v in verdicts
-            if toothless(v, policy)
-        ),
+        *toothless_remarks(verdicts, policy),
     ]
 
 
@@ -472,14 +473,54 @@ def harmless_side(verdict: Verdict) -> bool:
     return verdict.measure in BY_ID and _risky_bound(verdict, 0.0) is None
 
 
+def unlimited_secrets(policy: Policy, secrets: Iterable[str]) -> list[str]:
+    """Give the secrets that no limit of a policy judges, or only such as no table can breach."""
+    unlimited = []
+    for secret in secrets:
+        limits = {**policy.everywhere, **policy.inference.get(secret, {})}
+        verdicts = (
+            Verdict(measure, f"inference.{secret}", limit.min, limit.max, None, None)
+            for measure, limit in limits.items()
+            if "secret" in BY_ID[measure].kinds
+        )
+        if all(cannot_be_breached(verdict, policy) for verdict in verdicts):
+            unlimited.append(secret)
+    return unlimited
+
+
+def cannot_be_breached(verdict: Verdict, policy: Policy) -> bool:
+    """Whether a limit says nothing of a table, as nothing risky breaches it."""
+    if verdict.measure not in BY_ID:
+        return is_toothless_attack(verdict)
+    return harmless_side(verdict) or toothless(verdict, policy)
+
+
+def is_toothless_attack(verdict: Verdict) -> bool:
+    """Whether no table can breach a limit on an attack: its numbers are shares from 0 to 1."""
+    return (verdict.max is None or verdict.max >= 1) and (verdict.min is None or verdict.min <= 0)
+
+
+def toothless_remarks(verdicts: Iterable[Verdict], policy: Policy) -> list[str]:
+    """Remarks on limits that no table can breach."""
+    return [
+        f"no table can breach the limit on {v.measure} ({_place(v.where)})"
+        for v in verdicts
+        if (toothless(v, policy) if v.measure in BY_ID else is_toothless_attack(v))
+    ]
+
+
 def toothless(verdict: Verdict, policy: Policy) -> bool:
     """Whether no table can breach a limit: it lies at the end of the range of its measure."""
     measure = BY_ID[verdict.measure]
     below = policy.parameters.records_below if measure.id == "records_below" else None
     if below is not None and below.k in (1, (1,)):  # nobody is in a class of fewer than one
         return True
-    end = {"low": measure.low, "high": measure.high}.get(measure.riskier)
-    return end is not None and _risky_bound(verdict, None) == end
+    bound = _risky_bound(verdict, None)
+    if bound is None:
+        return False
+    if measure.riskier == "low":
+        return measure.low is not None and bound <= measure.low
+    return measure.high is not None and bound >= measure.high
 
 
 def _risky_bound(verdict: Verdict, neither: float | None) -> float | None:

@@ -1,5 +1,6 @@
 """All commands of a session: as a script to copy, and run again, one after the other."""
 
+import json
 import os
 import subprocess
 import sys
@@ -97,11 +98,11 @@ def open_session(session: Path, steps: Sequence[Step], *, show_values: bool = Fa
 def replay(session: Path, steps: Sequence[Step], tell: Callable[[str], None]) -> int:
     """Run the commands of a session; the exit code is that of its releases.
 
-    A session that writes releases ends with 0 only if each of them meets the policy, and one that
-    compares some only if `compare` does: the original, which is not to go out, need not meet it.
-    Without a release, the worst exit code of all
-    commands counts, and everywhere an error does. A file that was written under other roles or
-    another policy is not made again: that is told, and counts as refused.
+    A session ends with 0 only if each release that it writes or compares meets the policy, and its
+    own table too if the session says that this file is the release. A table that is not to go out
+    need not meet it. Without a release, the worst exit code of all commands counts, and everywhere
+    an error does. A file that was written under other roles or another policy is not made again:
+    that is told, and counts as refused.
     """
     choices = open_session(session, steps)
     uploaded = choices.table.startswith(PRIVATE)
@@ -117,8 +118,14 @@ def replay(session: Path, steps: Sequence[Step], tell: Callable[[str], None]) ->
                 continue
             command = [sys.executable, "-m", "sievert", *real_arguments(argv, folder)]
             own = {"TMPDIR": str(folder), GUARDIAN: str(os.getpid())}
+            compared = folder / f"compared{len(ended)}.json" if _compares(argv) else None
+            if compared is not None:
+                command += ["--json", str(compared)]
             done = subprocess.run(command, env={**os.environ, **own}, check=False)  # noqa: S603 - our own commands
-            ended.append((argv, done.returncode))
+            code = done.returncode
+            if code == 0 and compared is not None and not _all_meet_policy(compared):
+                code = NOT_MET
+            ended.append((argv, code))
             if _writes_release(argv) and done.returncode != 0:
                 unwritten.add(argv[argv.index("-o") + 1])
     skipped = [texts("workbench.not_written", path=printable(path)) for path in sorted(unwritten)]
@@ -138,8 +145,28 @@ def exit_code(ended: Sequence[tuple[Argv, int]]) -> int:
 
 
 def _judges_releases(argv: Argv) -> bool:
-    """Whether a command is about files that are to go out, and not about their original."""
+    """Whether a command is about files that are to go out, and not about their original.
+
+    `assess` is, unless it asks about a planned release: then its table is not to go out.
+    """
+    if argv[0] == "assess":
+        return "--planned" not in argv
     return argv[0] in ("compare", "synthetic") or _writes_release(argv)
+
+
+def _compares(argv: Argv) -> bool:
+    """Whether a command compares releases, and its JSON is not wanted elsewhere."""
+    return argv[0] == "compare" and "--json" not in argv
+
+
+def _all_meet_policy(compared: Path) -> bool:
+    """Whether every release of a comparison meets the policy, if there is one.
+
+    The exit code of `compare` says only whether some release does.
+    """
+    releases = json.loads(compared.read_text(encoding="utf-8"))["releases"]
+    policies = [release.get("policy") for release in releases]
+    return all(policy is None or policy["met"] is True for policy in policies)
 
 
 def _writes_release(argv: Argv) -> bool:

@@ -334,10 +334,9 @@ def _in_people(
         "attacks are not defined for people with several rows",
         hint="without --attacks",
     )
-    note = (
-        f"{plural(people.unnamed, 'record')} without a person: each counts as a person of its own"
-    )
-    return people, [note] if people.unnamed else []
+    unnamed = people.unnamed_everywhere
+    note = f"{plural(unnamed, 'record')} without a person: each counts as a person of its own"
+    return people, [note] if unnamed else []
 
 
 def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> dict[str, Any] | None:

@@ -69,8 +69,10 @@ def attack_with_original(
             return {}, release, None
         file = OriginalFile(data, table)
         beside = RowPairing()
-        if not release.keyed and not run.settings.paired:
+        if not release.keyed:
             beside = find_pairing(release.file, run.source.get("temp"))
+            if run.settings.paired:
+                beside = beside.forget_rows(str(release.description["name"]))
             beside = beside.fits(file, people.records, questions.records)
         rows = beside.rows
         original = _original_people(

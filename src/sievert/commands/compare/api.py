@@ -150,8 +150,7 @@ def compare(
                 original, table, questions, requested, predict, settings, judging, clock, each
             )
         for name, data in named.items():
-            by_order = key is None and not paired
-            beside = find_pairing(data, source.get("temp")) if by_order else RowPairing()
+            beside = find_pairing(data, source.get("temp")) if key is None else RowPairing()
             with reading(data) as (table, questions):
                 compared[name] = compare_release(
                     name, table, questions, first, beside, settings, judging, clock, each

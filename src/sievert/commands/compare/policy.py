@@ -15,7 +15,6 @@ from sievert.checks.other_tables import judge_other_tables
 from sievert.checks.row_order import RowOrder, judge_order
 from sievert.checks.spellings import (
     compare_spellings,
-    limited_secrets,
     more_certain,
     suppressed_with_merged,
     with_merged,
@@ -38,7 +37,7 @@ from sievert.policy import (
     judge,
     judge_suppressed,
 )
-from sievert.policy.judgement import NEEDS, verdict_remarks
+from sievert.policy.judgement import NEEDS, unlimited_secrets, verdict_remarks
 from sievert.request.repeated_rows import judge_weight
 from sievert.request.requested import RequestedRoles
 from sievert.roles import Roles
@@ -116,7 +115,7 @@ class Judging:
             return _assessed(measure_table(questions, roles, beside, clock))
         settings = replace(self.settings, orders={**table.orders, **self.settings.orders})
         limited = [measure for _, measure, _ in self.policy.every_limit()]
-        unlimited = {*roles.sensitive} - limited_secrets(self.policy, roles.sensitive)
+        unlimited = unlimited_secrets(self.policy, roles.sensitive)
         ids = tuple(dict.fromkeys((*beside, *limited)))
         placed = [i for i in ids if BY_ID[i].needs & {"order", "hierarchy"}]
         try:

@@ -308,6 +308,8 @@ def compare_release(
     as_spelt = original.people.as_spelt
     people = record_pairs.people(questions, there, settings.key, table.name, as_spelt=as_spelt)
     people = people.hide_suppressed(quasi, questions.suppression.mark)
+    if settings.paired:
+        beside = beside.forget_rows(table.name)
     beside = beside.fits(original.file, people.records, original.people.records)
     release = original.pair(replace(people, rows=beside.rows))
     clock(f"checking how the records of {name} are paired", questions)

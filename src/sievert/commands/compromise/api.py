@@ -169,8 +169,10 @@ def compromise(
     ):
         clock("reading the records", questions)
         beside = RowPairing()
-        if released is not None and key is None and not paired:
+        if released is not None and key is None:
             beside = find_pairing(release, source.get("temp"))
+            if paired:
+                beside = beside.forget_rows(released.name)
         tables = read_tables(
             OriginalFile(data, table),
             *(table.name, questions, requested, missing, key, released, beside),

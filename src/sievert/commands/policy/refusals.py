@@ -217,7 +217,7 @@ def _judge_plan(table: Table, rows: Questions, policy: Policy, clock: Clock) -> 
     questions, unnamed = rows, 0
     if roles.person is not None:
         questions = people = count_people(rows, roles.person)
-        unnamed = people.unnamed
+        unnamed = people.unnamed_everywhere
     measures = TableMeasures(questions, roles, settings, None, clock)
     inference = {secret: measures.inference(secret) for secret in roles.sensitive}
     numbers = measures.reidentification()

@@ -34,7 +34,7 @@ from sievert.errors import Caution, require
 from sievert.files import escape_formula
 from sievert.formatting import plural
 from sievert.policy import Policy
-from sievert.policy.judgement import OTHER_TABLES
+from sievert.policy.judgement import OTHER_TABLES, toothless_remarks
 from sievert.request.repeated_rows import WEIGHT_NAMES_PEOPLE, naming_columns, naming_weight
 from sievert.request.requested import (
     LARGE,
@@ -203,6 +203,9 @@ def synthetic(
                     str(format_),
                 )
     notes += merge_remarks([*lacking, *left_out(attacked)], [table.name for table in attacked])
+    if requested.policy is not None:
+        judged = [v for table in attacked if table.policy for v in table.policy.verdicts]
+        notes += dict.fromkeys(toothless_remarks(judged, requested.policy))
     if control is None:
         notes.insert(0, NO_CONTROL)
     return SyntheticAssessment(

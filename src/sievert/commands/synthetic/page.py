@@ -7,6 +7,7 @@ from sievert.charts import Dot, risk_utility_chart
 from sievert.commands.synthetic.losses_chapter import columns_grid, loss_of, models_grid
 from sievert.formatting import count, digits, percent
 from sievert.report.alarms import alarm_names, attack_name
+from sievert.report.limits import basis
 from sievert.report.numbers import release_names, releases_of
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText, ReportPart
@@ -23,6 +24,7 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
     if several:
         keys = ("ranking_highest", "ranking_reading")[0 if _controlled(part) else 1 :]
         inner = (*_ranking(part), *(Paragraph(part.say(key), "reading") for key in keys))
+        inner = (*inner, *basis(part))
         yield Chapter(part.say("ranking_title"), part.anchor("ranking"), inner, screen=True)
     chapters = []
     for number, table in enumerate(tables, 1):
@@ -30,6 +32,7 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
         inner_blocks: tuple[Block, ...] = (
             *((reading,) if number == 1 else ()),
             *_limits(part, table),
+            *(() if several else basis(part)),
             _attacks(part, table),
             *((Paragraph(part.say("attacks_reading"), "reading"),) if number == 1 else ()),
             *_secrets(part, table, folded=several),

@@ -25,10 +25,13 @@ from sievert.commands.synthetic.loss_models import model_loss
 from sievert.commands.synthetic.losses import UnpairedLoss, group_numbers, unpaired_loss
 from sievert.commands.synthetic.result import AttackedTable, alarms_of
 from sievert.counts.questions import Questions
+from sievert.counts.suppression import Suppression
 from sievert.errors import Caution, InputError, UsageError, require
 from sievert.formatting import list_names, plural
 from sievert.formatting.canonical import canonical_text, group_spellings
+from sievert.losses.loss import combination_codes
 from sievert.policy import Judgement, MeasureLimit, Policy, Verdict
+from sievert.policy.judgement import is_toothless_attack
 from sievert.request.requested import RequestedRoles, check_known
 from sievert.roles import Roles
 
@@ -45,6 +48,8 @@ MOST_STRANGERS = 0.5  # that are in the table, from which on the generator may h
 CONTROL_HINT = "--control FILE: people drawn with the original that the generator never saw"
 TEXT = "VARCHAR"
 LARGEST = 10**300
+ATTACKED = Suppression(kept=True)  # a row of * alone is attacked as any other
+NO_ORDER_OF_ROWS = "the order of the rows was not looked at: no attack goes by it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,15 +239,15 @@ def spelt_values(
 
 def judge(
     policy: Policy | None,
+    tables: SyntheticTables,
     results: SyntheticAttacks,
     requested: RequestedRoles,
     roles: Roles,
-    columns: Sequence[str],
     released: Sequence[str],
     spelt: Mapping[str, int],
     doubts: Mapping[str, Sequence[str]],
 ) -> Judgement | None:
-    """The limits on attacks held against one table, of which some columns are attacked.
+    """The limits on attacks held against one of the `tables`, whose shared columns are attacked.
 
     Values of the columns `spelt` coincide if they are spelt alike: how many, by column. The
     `doubts` are about the file, and about columns that are not attacked: their names, by the reason
@@ -250,8 +255,10 @@ def judge(
     """
     if policy is None:
         return None
-    gate = requested.gate(released, roles)
+    columns = [column.name for column in tables.columns]
+    gate = requested.gate(released, roles, suppression=ATTACKED)
     assert gate is not None
+    gate.clauses.append(NO_ORDER_OF_ROWS)
     if apart := [c for c in (*roles.quasi, *roles.sensitive) if c in {*released} - {*columns}]:
         gate.undecided("columns_not_compared", apart)
     doubtful = {c: n for c, n in spelt.items() if not requested.calls_distinct(c)}
@@ -260,12 +267,31 @@ def judge(
         gate.spellings |= doubtful
     for what, names in doubts.items():
         gate.undecided(what, names)
+    verdicts = list(_verdicts(policy, results))
     limited = {*policy.synthetic}
     if unlimited := [a for a in alarms_of(results) if a.partition(".")[0] not in limited]:
         gate.undecided("traces_not_limited", unlimited)
-    guessed = {s for attack, each in _by_secret(results).items() if attack in limited for s in each}
+    judging = {v.measure.partition(".")[0] for v in verdicts if not is_toothless_attack(v)}
+    guessed = {s for attack, each in _by_secret(results).items() if attack in judging for s in each}
     gate.secrets = tuple(secret for secret in gate.secrets if secret not in guessed)
-    return gate.judge(list(_verdicts(policy, results)))
+    known = [c for c in roles.quasi if c in columns]
+    gate.certain = {s: certain_rows(tables, known, s) for s in gate.secrets if s in columns}
+    return gate.judge(verdicts)
+
+
+def certain_rows(tables: SyntheticTables, known: Sequence[str], secret: str) -> tuple[int, int]:
+    """How many rows of the synthetic table are in groups with one value of a secret, of how many.
+
+    A group has the same values of the `known` columns.
+    """
+    places = {column.name: at for at, column in enumerate(tables.columns)}
+    rows = len(tables.synthetic)
+    groups = np.zeros(rows, dtype=np.int64)
+    if known:
+        groups = combination_codes([tables.synthetic[:, places[c]] for c in known])
+    cells = combination_codes([groups, tables.synthetic[:, places[secret]]])
+    alone = np.bincount(groups)[groups] == np.bincount(cells)[cells]
+    return int(np.count_nonzero(alone)), rows
 
 
 def _by_secret(results: SyntheticAttacks) -> dict[str, Mapping[str, SyntheticAttack]]:
@@ -342,7 +368,7 @@ def attack_table(
     results = attack_synthetic(tables, settings)
     columns = tuple(column.name for column in tables.columns)
     judgement = judge(
-        *(requested.policy, results, requested, roles, columns, released), spelt, doubts
+        *(requested.policy, tables, results, requested, roles, released), spelt, doubts
     )
     settings.workers.count("measuring what was lost", 1)()
     return AttackedTable(
