@@ -1,45 +1,71 @@
-"""The command line as a call of a function: commands, options and their values."""
+"""The command line as the settings of a command: commands, options and their values."""
 
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from sievert.cli.parameters import STDIN, Parameter, parameters
 from sievert.errors import RefusedError, UsageError, require
 from sievert.formatting import nearest, printable
+from sievert.settings.command import Command, ListCommand, PageCommand
+from sievert.settings.option import STDIN, Parameter, from_command_line, parameters
 from sievert.sources.addresses import holds_password
 
-# Where each command lives: a command of several words after its first word.
+
+@dataclass(frozen=True, kw_only=True)
+class CommandPlace:
+    """Where the settings and the work of a command are."""
+
+    folder: str  # a package of sievert, with the modules `settings` and `run`
+    settings: str  # the class
+    run: str = "run"  # the function
+
+
+def _command(name: str) -> CommandPlace:
+    return CommandPlace(folder=f"commands.{name}", settings=f"{name.capitalize()}Settings")
+
+
 COMMANDS = {
-    "assess": "analyses.assess",
-    "attack": "analyses.attack",
-    "compare": "analyses.compare",
-    "compromise": "analyses.compromise",
-    "limit": "analyses.limit",
-    "protect": "analyses.protect",
-    "hierarchies": "analyses.hierarchies",
-    "explain": "analyses.explain",
-    "sketch": "sketch.sketch",
-    "synthetic": "synthetic.synthetic",
-    "ledger add": "ledger.add",
-    "ledger check": "ledger.check",
-    "ledger show": "ledger.show",
-    "count": "states.count",
-    "merge": "states.merge",
-    "update": "states.update",
-    "columns": "documents.columns",
-    "report": "documents.report",
-    "paper": "documents.paper",
-    "measures": "documents.measures",
-    "policy check": "documents.check",
-    "doctor": "doctor.doctor",
-    "serve": "serve.serve",
-    "workbench": "workbench.workbench",
-    "run": "workbench.run",
-    "help": "help.show_help",
-    "completion": "completion.complete",
+    **{
+        name: _command(name)
+        for name in (
+            "assess",
+            "attack",
+            "compare",
+            "compromise",
+            "limit",
+            "protect",
+            "hierarchies",
+            "explain",
+            "sketch",
+            "synthetic",
+        )
+    },
+    "ledger add": CommandPlace(
+        folder="commands.ledger", settings="LedgerAddSettings", run="add_release"
+    ),
+    "ledger check": CommandPlace(
+        folder="commands.ledger", settings="LedgerCheckSettings", run="check_release"
+    ),
+    "ledger show": CommandPlace(
+        folder="commands.ledger", settings="LedgerShowSettings", run="show_releases"
+    ),
+    "count": CommandPlace(folder="commands.state", settings="CountSettings", run="count_table"),
+    "merge": CommandPlace(folder="commands.state", settings="MergeSettings", run="merge_states"),
+    "update": CommandPlace(folder="commands.state", settings="UpdateSettings", run="update_state"),
+    "columns": _command("columns"),
+    "report": _command("report"),
+    "paper": CommandPlace(folder="papers", settings="PaperSettings"),
+    "measures": _command("measures"),
+    "policy check": CommandPlace(folder="commands.policy", settings="PolicyCheckSettings"),
+    "doctor": _command("doctor"),
+    "serve": _command("serve"),
+    "workbench": CommandPlace(folder="workbench", settings="WorkbenchSettings"),
+    "run": CommandPlace(folder="workbench", settings="ReplaySettings", run="run_session"),
+    "help": CommandPlace(folder="cli.help", settings="HelpSettings"),
+    "completion": CommandPlace(folder="cli.completion", settings="CompletionSettings"),
 }
 # Options that people look for in another command than the one they are of.
 OWNERS = {
@@ -64,11 +90,24 @@ OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; - is a name, and -
 LISTS = {"--quasi", "-q", "--qi", "--sensitive", "-s", "--sa", "--identifier", "-i", "--key-set"}
 
 
-def function_of(command: str) -> Callable[..., Any]:
-    """The function that a command calls."""
-    module, _, name = COMMANDS[command].partition(".")
-    function: Callable[..., Any] = getattr(import_module(f"sievert.cli.{module}"), name)
-    return function
+def settings_of(command: str) -> type[Command]:
+    """Import the settings of a command."""
+    place = COMMANDS[command]
+    module = import_module(f"sievert.{place.folder}.settings")
+    settings: type[Command] = getattr(module, place.settings)
+    return settings
+
+
+def work_of(command: str) -> Callable[..., Any]:
+    """Import the function that does the work of a command."""
+    place = COMMANDS[command]
+    work: Callable[..., Any] = getattr(import_module(f"sievert.{place.folder}.run"), place.run)
+    return work
+
+
+def parameters_of(command: str) -> tuple[Parameter, ...]:
+    """List the arguments and options of a command."""
+    return parameters(settings_of(command))
 
 
 def next_words(chain: str = "") -> list[str]:
@@ -108,33 +147,39 @@ def join_lists(arguments: Iterable[str]) -> list[str]:
 
 
 def call(command: str, tokens: list[str]) -> int:
-    """Call the function of a command with what the tokens say; the exit code."""
+    """Call a command with what the tokens say; return the exit code."""
     require(
         not any(map(holds_password, tokens)),
         "a password in a command is seen by everybody on the machine",
         hint="PGPASSWORD in the environment, or ~/.pgpass",
         error=RefusedError,
     )
-    function = function_of(command)
+    settings = settings_of(command)
     try:
-        places, values = _parse(parameters(function), command, tokens)
+        places, values = _parse(parameters(settings), command, tokens)
     except UsageError as error:
         raise UsageError(error.what, hint=error.hint or f"sievert {command} --help") from None
-    arguments: dict[str, Any] = {}
-    for parameter, value in values.items():
-        if parameter.field:
-            arguments.setdefault(parameter.argument, {})[parameter.field] = value
-        else:
-            arguments[parameter.argument] = value
-    groups = {n: g for n, g in function.__annotations__.items() if hasattr(g, "heading")}
-    arguments |= {n: group(**arguments.get(n, {})) for n, group in groups.items()}
-    return function(*places, **arguments) or 0
+    return call_with(command, from_command_line(settings, places, values), values)
+
+
+def call_with(command: str, settings: Command, typed: Mapping[Parameter, Any]) -> int:
+    """Call a command with its settings, of which `typed` were typed; return the exit code."""
+    work = work_of(command)
+    if isinstance(settings, PageCommand | ListCommand):
+        from sievert.cli.command import ListCall, PageCall
+
+        if isinstance(settings, ListCommand):
+            return ListCall(settings=settings, run=work).work()
+        name = command.partition(" ")[0]
+        return PageCall(name=name, settings=settings, typed=typed, run=work).work()
+    code: int = work(settings)
+    return code
 
 
 def read(arguments: Iterable[str]) -> tuple[str, list[Any], dict[Parameter, Any]]:
     """The command of a line without mistakes, its arguments and its options."""
     command, tokens = split_command(join_lists(arguments))
-    return command, *_parse(parameters(function_of(command)), command, tokens)
+    return command, *_parse(parameters_of(command), command, tokens)
 
 
 def spell(start: str, places: Iterable[str], values: Mapping[Parameter, Any] | None = None) -> str:
