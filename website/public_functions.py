@@ -35,6 +35,9 @@ class PublicFunction:
 
 FUNCTIONS = (
     PublicFunction(name="assess", folder="assess", settings="AssessSettings", result="Assessment"),
+    PublicFunction(
+        name="explain", folder="explain", settings="ExplainSettings", result="Explanation"
+    ),
 )
 
 

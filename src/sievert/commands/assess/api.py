@@ -1,4 +1,4 @@
-"""The public function `assess`, written by `make generate` from the settings: edit those."""
+"""The public function `assess`, written from the settings by `make generate`."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -48,7 +48,7 @@ def assess(
     header: bool = True,
     types: Mapping[str, str] | None = None,
     na: Names = (),
-    suppressed: str | None | Unstated = UNSTATED,
+    suppressed: str | Unstated | None = UNSTATED,
     keep_suppressed: bool = False,
     missing: Missing = "value",
     verify: bool = False,
