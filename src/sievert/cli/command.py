@@ -38,6 +38,7 @@ class PageCall:
         if settings.share:
             self._check_sharing()
         settings.check_one_stdin()
+        settings.check_roles()
         settings.gate.check_policy(settings.policy)
         if settings.internal and settings.share:
             raise INTERNAL_AND_SHARED

@@ -58,6 +58,10 @@ class PageCommand(
     def check(self) -> None:
         """Refuse combinations of options that only the command line has."""
 
+    def check_roles(self) -> None:
+        """Refuse options of the roles that only other commands read."""
+        require(not self.alpha_value, "--alpha-value goes with assess")
+
     def as_typed(self) -> Self:
         """Return the settings of the work itself, where the command line means more by them."""
         return self

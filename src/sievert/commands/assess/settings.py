@@ -143,6 +143,9 @@ class AssessSettings(GateSettings, PageCommand, PopulationSettings):
         )
         self.check_question(self.data, planned=self.planned)
 
+    def check_roles(self) -> None:
+        """Accept every option of the roles."""
+
     def as_typed(self) -> Self:
         """Explain on a page; name values in attacks only; give the value of --alpha-value."""
         alpha = {"alpha_k": {"value": self.alpha_value}} if self.alpha_value else {}
