@@ -38,6 +38,9 @@ FUNCTIONS = (
     PublicFunction(
         name="explain", folder="explain", settings="ExplainSettings", result="Explanation"
     ),
+    PublicFunction(
+        name="compare", folder="compare", settings="CompareSettings", result="Comparison"
+    ),
 )
 
 

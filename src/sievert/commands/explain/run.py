@@ -147,9 +147,7 @@ def run(settings: ExplainSettings, watch: Steps = no_progress) -> Explanation:
             chapters = {"ranking": rank(explanation, None)}
     unassessed: tuple[str, ...] = ()
     if roles.quasi:
-        unassessed = columns_without_role(
-            questions, roles, settings.weight, settings.household
-        )
+        unassessed = columns_without_role(questions, roles, settings.weight, settings.household)
     return Explanation(
         description,
         roles,
@@ -176,7 +174,9 @@ def explain_risk(
     combinations = _count(run)
     ways = _coarser_ways(run, combinations)
     plan, planned = _plan(run, combinations, sum(map(len, ways.values())), source.get("timeout"))
-    subsets, chapters = measure_subsets(combinations, plan.subset_settings(run.task.subsets), run.clock)
+    subsets, chapters = measure_subsets(
+        combinations, plan.subset_settings(run.task.subsets), run.clock
+    )
     chapters |= {**planned, **_coarser_columns(run, combinations, subsets, ways, plan.coarser)}
     run.clock("looking at values", None)
     show = run.settings.show_values

@@ -1,6 +1,5 @@
 """The options of `explain`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +16,9 @@ from sievert.settings.readers import PATH, TABLE
 class ExplainSettings(PageCommand, PopulationSettings):
     """Say which columns, values and records drive the risk, and what coarser columns would do."""
 
-    reference: ClassVar[str] = """Explain which columns, values and records drive the risk of a table.
+    reference: ClassVar[
+        str
+    ] = """Explain which columns, values and records drive the risk of a table.
 
     >>> table = {"zip": ["1", "1", "2", "3"], "sex": ["f", "m", "m", "m"]}
     >>> found = explain(table, ["zip", "sex"])
