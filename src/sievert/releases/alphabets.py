@@ -17,11 +17,11 @@ from sievert.formatting import plural
 from sievert.hierarchies import MOST_BYTES, to_hierarchy
 from sievert.losses.loss import as_numbers, combination_codes
 from sievert.pairing.record_pairs import sparse_numbers
+from sievert.releases.choices import ALPHABETS, DISTORTIONS
 from sievert.request.requested import check_known
 from sievert.tradeoff import ladder
 
-NAMES = ("hamming", "squared", "absolute")
-HAMMING, SQUARED, ABSOLUTE = NAMES
+HAMMING, SQUARED, ABSOLUTE = DISTORTIONS
 HIERARCHY, MATRIX = "hierarchy", "matrix"
 WORDS = {
     HAMMING: "share of values changed",
@@ -30,9 +30,7 @@ WORDS = {
     HIERARCHY: "level of the lowest common label as a share of the height",
     MATRIX: "distances from a file",
 }
-MOST = 1000  # combinations of one joint alphabet
-KINDS = ("auto", "joint", "columns", "merged")
-AUTO, JOINT, COLUMNS, MERGED = KINDS
+AUTO, JOINT, COLUMNS, MERGED = ALPHABETS
 CELLS = 1 << 22  # distances that are computed at once
 
 

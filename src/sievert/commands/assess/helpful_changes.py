@@ -127,7 +127,7 @@ class OptionSearch:
         share: float,
     ) -> ProtectionProblem:
         questions, roles = self.measures.questions, self.measures.roles
-        settings = SearchSettings(share, uncompiled=UNCOMPILED)
+        settings = SearchSettings(suppress=share, uncompiled=UNCOMPILED)
         if isinstance(questions, PeopleQuestions) and questions.repeat(roles.quasi):
             return PeopleProblem(questions, roles, combinations, measuring, trees, settings)
         rows = questions.rows if isinstance(questions, PeopleQuestions) else questions

@@ -11,6 +11,7 @@ from sievert.checks.spellings import BOTH_READ, Respelt, compare_spellings
 from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
 from sievert.commands.protect.method import RecordRelease, check_weights
 from sievert.commands.protect.result import ColumnLevel
+from sievert.commands.protect.settings import How, ProtectSettings
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
 from sievert.counts.recoded_records import RecodedRecords
@@ -24,6 +25,7 @@ from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_
 from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import Gate, Judgement, Policy, Verdict, unjudged_secrets
 from sievert.policy.judgement import SUPPRESSED
+from sievert.releases.choices import AUTO, DROP
 from sievert.releases.earlier import EarlierRelease, JointReleases
 from sievert.releases.files import TEXT, FileColumn
 from sievert.releases.floor import (
@@ -34,8 +36,6 @@ from sievert.releases.floor import (
 )
 from sievert.releases.people_problem import PeopleProblem, check_memory
 from sievert.releases.problem import (
-    AUTO,
-    DROP,
     ProtectionProblem,
     SearchSettings,
     assign_hierarchies,
@@ -58,7 +58,31 @@ IN_THE_ENGINE = 10**6  # records from which the engine writes the release
 NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class ProtectionPlan:
+    """The settings of a protection, and what follows from them, the policy and the table."""
+
+    settings: ProtectSettings
+    how: How
+    measuring: MeasureSettings  # with the policy's hierarchies and those of a manifest
+    levels: Mapping[str, int] | None  # of a recoding that is given
+    suppress: float  # the largest share of records that may be suppressed
+    keep: tuple[str, ...] = ()  # columns of the release besides those that are measured
+    earlier: Sequence[EarlierRelease] = ()
+
+    @property
+    def searching(self) -> SearchSettings:
+        """Give what a search minimises, and what it may give up for it."""
+        settings = self.settings
+        return SearchSettings(
+            suppress=self.suppress,
+            loss=settings.loss,
+            weights=settings.weights,
+            suppressed_rows=settings.rows_of_suppressed,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Protection:
     """What was found: a recoding with its verdict, or a release that is yet to be judged."""
 
@@ -87,7 +111,7 @@ class Protection:
         return self.own_roles or self.roles
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Preparation:
     """The roles, and the policy with a limit on suppressed records: what every method needs."""
 
@@ -110,19 +134,19 @@ class Preparation:
 def prepare(
     questions: Questions,
     requested: RequestedRoles,
-    measuring: MeasureSettings,
-    suppress: float,
-    missing: str,
-    keep: Iterable[str],
+    plan: ProtectionPlan,
     *,
     people: bool = False,
 ) -> Preparation:
-    """Assign the roles; a table that is protected already is refused.
+    """Assign the roles; refuse a table that is protected already.
 
-    So are people with several rows by a method that does not count in `people`. Columns to `keep`
-    need a role as those of any table do.
+    Refuse people with several rows, too, for a method that does not count in `people`. Columns that
+    the release keeps need a role as those of any table do.
     """
     policy = requested.policy
+    missing = plan.settings.missing
+    measuring = plan.measuring
+    keep = plan.keep
     require(policy is not None, "a release is made for a policy", hint="--policy FILE")
     assert policy is not None
     roles, notes = requested.assign(questions, people=people)
@@ -142,10 +166,13 @@ def prepare(
     limited = any("secret" in BY_ID[m].kinds for m in policy.everywhere)
     bare = [s for s in roles.sensitive if not limited and not policy.inference.get(s)]
     notes += map(Caution, unjudged_secrets(bare))
-    policy = limit_share_suppressed(policy, suppress, questions.records, notes)
+    policy = limit_share_suppressed(policy, plan.suppress, questions.records, notes)
     columns = dict.fromkeys((*roles.measured_columns, *keep, roles.person))
     gate = requested.gate(
-        *([c for c in columns if c is not None], roles, missing, 0, questions.suppression),
+        [c for c in columns if c is not None],
+        roles,
+        missing,
+        suppression=questions.suppression,
         released=[*roles.measured_columns, *keep],
     )
     assert gate is not None
@@ -155,30 +182,26 @@ def prepare(
     judge_kept(gate, counted, roles, None, wild=missing == "wildcard")
     if roles.weight in columns:
         judge_weight(gate, questions, roles.weight)
-    return Preparation(roles, policy, gate, notes)
+    return Preparation(roles=roles, policy=policy, gate=gate, notes=notes)
 
 
 def find_protection(
-    questions: Questions,
-    requested: RequestedRoles,
-    measuring: MeasureSettings,
-    settings: SearchSettings,
-    levels: Mapping[str, int] | None,
-    missing: str,
-    clock: Clock,
-    keep: Iterable[str] = (),
-    earlier: Sequence[EarlierRelease] = (),
-    key: str | None = None,
+    questions: Questions, requested: RequestedRoles, plan: ProtectionPlan, clock: Clock
 ) -> Protection:
-    """The recoding of least loss that meets the policy, or the nearest one."""
-    start = prepare(questions, requested, measuring, settings.suppress, missing, keep, people=True)
+    """Find the recoding of least loss that meets the policy, or the nearest one."""
+    settings = plan.settings
+    levels = plan.levels
+    earlier = plan.earlier
+    start = prepare(questions, requested, plan, people=True)
     given_roles = start.roles
     start = start.with_kept_known()
-    measuring = replace(
-        measuring, hierarchies={**measuring.hierarchies, **dict.fromkeys(given_roles.knowable)}
-    )
-    roles, policy, notes = start.roles, start.policy, start.notes
-    people = _people(questions, start, missing)
+    known = dict.fromkeys(given_roles.knowable)
+    measuring = replace(plan.measuring, hierarchies={**plan.measuring.hierarchies, **known})
+    plan = replace(plan, measuring=measuring)
+    roles = start.roles
+    policy = start.policy
+    notes = start.notes
+    people = _people(questions, start, settings.missing)
     respelt = compare_spellings(questions, roles, policy, measuring.orders)
     respelt.doubt(start.gate)
     notes += respelt.cautions
@@ -187,10 +210,8 @@ def find_protection(
     check_weights("--column-weight", settings.weights or {}, roles.quasi)
     clock("counting combinations", questions)
     given = None if levels is None else _chosen_levels(levels, roles.quasi)
-    beside = key if earlier else None
-    problem, counted, trees, sources = _problem(
-        questions, people, start, measuring, settings, given, beside
-    )
+    beside = settings.key if earlier else None
+    problem, counted, trees, sources = _problem(questions, people, start, plan, given, beside)
     if problem.floor is None:
         problem.alike = _alike(problem, respelt, questions, trees)
     if beside is not None:
@@ -204,7 +225,7 @@ def find_protection(
                 start.gate.undecided("spelt_differently", [beside])
             start.gate.spellings[beside] = joint.respelt
     clock("searching", questions)
-    recoding, unmet = _solve(problem, policy, given, roles.quasi)
+    recoding, unmet = _solve(problem, policy, given, roles.quasi, settings.seconds)
     if levels is not None:
         notes += (
             f"the hierarchy of {name!r} ({source}) is made from this table: its labels may differ "
@@ -212,10 +233,11 @@ def find_protection(
             for name, source in sources.items()
             if is_made_from_data(source) and levels.get(name)
         )
-    stopped, unmet = unmet == STOPPED, None if unmet == STOPPED else unmet
+    stopped = unmet == STOPPED
+    unmet = None if stopped else unmet
     judgement, drops = _judge(problem, start.gate, policy, recoding, stopped=stopped)
     gone = 0 if recoding is None else problem.gone_records(recoding)
-    notes += what_became(gone, settings.suppressed_rows, drops=drops)
+    notes += what_became(gone, settings.rows_of_suppressed, drops=drops)
     fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
     points, limit = list[FrontierPoint](), None
     if settings.frontier:
@@ -228,11 +250,11 @@ def find_protection(
             points = [replace(p, gap=gap) for p, gap in zip(points, gaps, strict=True)]
     columns = {
         name: ColumnLevel(
-            column.floor + level,
-            column.floor + column.levels - 1,
-            sources.get(name),
-            len(column.labels[level]),
-            fixed[name],
+            level=column.floor + level,
+            height=column.floor + column.levels - 1,
+            hierarchy=sources.get(name),
+            labels=len(column.labels[level]),
+            fixed=fixed[name],
         )
         for name, column, level in zip(
             roles.quasi, problem.columns, recoding.levels if recoding else (), strict=False
@@ -240,7 +262,15 @@ def find_protection(
         if name in given_roles.quasi
     }
     return Protection(
-        *(roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet),
+        roles=roles,
+        policy=policy,
+        gate=start.gate,
+        columns=columns,
+        notes=notes,
+        problem=problem,
+        recoding=recoding,
+        judgement=judgement,
+        unmet=unmet,
         own_roles=given_roles,
         frontier=points,
         limit=limit,
@@ -255,37 +285,55 @@ def _problem(
     questions: Questions,
     people: PeopleQuestions | None,
     start: Preparation,
-    measuring: MeasureSettings,
-    settings: SearchSettings,
+    plan: ProtectionPlan,
     given: Sequence[int] | None,
     key: str | None,
 ) -> tuple[ProtectionProblem, Questions, dict[str, Hierarchy | None], dict[str, str]]:
-    """The problem, questions about what is searched, and the hierarchies with their sources.
+    """Make the problem, questions about what is searched, and the hierarchies with their sources.
 
     A table with too many combinations is searched from a floor of coarser ones.
     """
-    roles, floor, counted = start.roles, None, questions
+    roles = start.roles
+    floor = None
+    counted = questions
+    hierarchies = plan.measuring.hierarchies
     if key is not None:
         check_known("--key: column", key, questions.columns)
     sets = counted_sets(roles, None if people is None else people.person, key)
     if fits(questions, sets):
         combinations = count_combinations(questions, roles.quasi, roles.sensitive)
         trees, sources = assign_hierarchies(
-            combinations.classes.value_counts, roles, measuring.hierarchies, start.notes
+            combinations.classes.value_counts, roles, hierarchies, start.notes
         )
     else:
         columns = [questions.cube((name,)) for name in roles.quasi]
         trees, sources = assign_hierarchies(
-            lambda at: columns[at].value_counts(0), roles, measuring.hierarchies, start.notes
+            lambda at: columns[at].value_counts(0), roles, hierarchies, start.notes
         )
         lowest = SearchFloor.of_values(columns, roles, trees)
         floor, counted, combinations = find_floor(questions, roles, lowest, given, sets)
         start.notes.extend([floor.remark] if given is None else [])
-    parts = (roles, combinations, measuring, trees, settings, floor)
     if people is None:
-        return ProtectionProblem(questions, *parts), counted, trees, sources
-    people = people if floor is None else count_people(counted, people.person)
-    return PeopleProblem(people, *parts), counted, trees, sources
+        problem = ProtectionProblem(
+            questions,
+            roles=roles,
+            combinations=combinations,
+            measuring=plan.measuring,
+            hierarchies=trees,
+            settings=plan.searching,
+            floor=floor,
+        )
+        return problem, counted, trees, sources
+    problem = PeopleProblem(
+        people if floor is None else count_people(counted, people.person),
+        roles=roles,
+        combinations=combinations,
+        measuring=plan.measuring,
+        hierarchies=trees,
+        settings=plan.searching,
+        floor=floor,
+    )
+    return problem, counted, trees, sources
 
 
 def _alike(
@@ -302,11 +350,24 @@ def _alike(
     if merged is None:
         return None
     combinations = count_combinations(merged, roles.quasi, roles.sensitive)
-    parts = (roles, combinations, problem.measuring, trees, problem.settings)
     people = None if person is None else count_people(merged, person)
     if people is None or not people.repeat(roles.quasi):
-        return ProtectionProblem(merged, *parts)
-    return PeopleProblem(people, *parts)
+        return ProtectionProblem(
+            merged,
+            roles=roles,
+            combinations=combinations,
+            measuring=problem.measuring,
+            hierarchies=trees,
+            settings=problem.settings,
+        )
+    return PeopleProblem(
+        people,
+        roles=roles,
+        combinations=combinations,
+        measuring=problem.measuring,
+        hierarchies=trees,
+        settings=problem.settings,
+    )
 
 
 def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
@@ -329,6 +390,7 @@ def _solve(
     policy: Policy,
     levels: Sequence[int] | None,
     quasi: Sequence[str],
+    seconds: float | None,
 ) -> tuple[FullDomainRecoding | None, str | None]:
     """The best recoding; where none meets the policy, the best without one of its limits."""
     search = problem.search(policy)
@@ -339,7 +401,6 @@ def _solve(
                 raise UsageError(f"--levels: {name!r} has the levels 0 to {most}")
         given = search.at([n - c.floor for n, c in zip(levels, problem.columns, strict=True)])
         return replace(given, proven=False, bound=0.0, visited=0), None  # nothing was searched
-    seconds = problem.settings.seconds
     recoding = problem.best(search, policy, seconds)
     if recoding is not None or not search.finished:
         return recoding, STOPPED if recoding is None else None

@@ -12,7 +12,7 @@ from sievert.commands.protect.local_recoding.costs import slack
 from sievert.commands.protect.local_recoding.labels import ColumnLabels, column_labels, mean_shares
 from sievert.commands.protect.local_recoding.recoding import Pieces, recode_locally
 from sievert.commands.protect.local_recoding.states import secret_rules_arrays
-from sievert.commands.protect.method import MethodSettings, RecordTable
+from sievert.commands.protect.method import RecordTable
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import combination_codes
 from sievert.methods.full_domain import Losses, SecretCells
@@ -26,7 +26,7 @@ USE = 0x10CA1  # tells the random numbers of borrowing from those of other metho
 MOST_TALLIES = 1 << 27
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ClassRecoding:
     """The records of a table in the classes of a local recoding."""
 
@@ -46,7 +46,7 @@ class ClassRecoding:
         table: RecordTable,
         columns: Sequence[LocalColumn],
         weights: Sequence[float],
-        settings: MethodSettings,
+        seed: int,
     ) -> "ClassRecoding":
         """The classes that hold the rules of the policy, at little loss."""
         policy, quasi = table.policy, table.roles.quasi
@@ -68,7 +68,15 @@ class ClassRecoding:
         counts = np.bincount(combination)
         pieces = recode_locally(columns, codes, counts, secrets, k=k, weights=weights)
         return cls(
-            table, columns, combination, codes, secrets, secret_codes, k, pieces, settings.seed
+            table=table,
+            columns=columns,
+            combination=combination,
+            codes=codes,
+            secrets=secrets,
+            secret_codes=secret_codes,
+            k=k,
+            pieces=pieces,
+            seed=seed,
         )
 
     @cached_property
@@ -146,13 +154,13 @@ class ClassRecoding:
         suppressed = int(self.suppressed.sum())
         squares = int((self.sizes**2).sum())
         return Losses(
-            float(np.expm1((np.log1p(means) * shares).sum())),
-            float((means * shares).sum()),
-            float((np.array(penalties) * shares).sum()),
-            entropy,
-            squares + suppressed * (records - suppressed),
-            squares,
-            {
+            geometric=float(np.expm1((np.log1p(means) * shares).sum())),
+            arithmetic=float((means * shares).sum()),
+            certainty_penalty=float((np.array(penalties) * shares).sum()),
+            entropy=entropy,
+            discernability=squares + suppressed * (records - suppressed),
+            monotonic_discernability=squares,
+            bits={
                 s.name: self._bits(codes)
                 for s, codes in zip(self.secrets, self.secret_codes, strict=True)
                 if s.name is not None

@@ -103,7 +103,7 @@ class ReleaseFile:
 
     def _whole(self, names: Iterable[str]) -> ReleasePart:
         roles, policy = self.protection.given_roles, self.protection.policy
-        return ReleasePart(self.path, tuple(names), roles.quasi, roles.sensitive, policy)
+        return ReleasePart(path=self.path, names=tuple(names), quasi=roles.quasi, sensitive=roles.sensitive, policy=policy)
 
     def _apart(self, names: Sequence[str], secrets: Sequence[FileColumn]) -> list[ReleasePart]:
         """Write the secrets into a file of their own; both files, and what each is held against.
@@ -118,8 +118,8 @@ class ReleaseFile:
         group, *named = (c.name for c in secrets)
         of_people, of_secrets = split_policy(policy, group, roles.sensitive)
         return [
-            ReleasePart(self.path, tuple(names), roles.quasi, (), of_people, fresh=(group,)),
-            ReleasePart(self.secrets_path, (group, *named), (group,), tuple(named), of_secrets),
+            ReleasePart(path=self.path, names=tuple(names), quasi=roles.quasi, sensitive=(), policy=of_people, fresh=(group,)),
+            ReleasePart(path=self.secrets_path, names=(group, *named), quasi=(group,), sensitive=tuple(named), policy=of_secrets),
         ]
 
     def write_in_engine(self, with_person: Path, records: RecodedRecords) -> None:
