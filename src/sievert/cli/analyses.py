@@ -4,7 +4,6 @@
 from pathlib import Path
 from typing import Annotated
 
-from sievert.cli.command import Command
 from sievert.cli.command_options import (
     FRAMEWORKS,
     AttackOptions,
@@ -15,6 +14,7 @@ from sievert.cli.command_options import (
     ReasoningOptions,
     SubsetOptions,
 )
+from sievert.cli.function_command import Command
 from sievert.cli.options import (
     EngineOptions,
     GateOptions,

@@ -27,43 +27,32 @@ def _command(name: str) -> CommandPlace:
     return CommandPlace(folder=f"commands.{name}", settings=f"{name.capitalize()}Settings")
 
 
-COMMANDS = {
-    **{
-        name: _command(name)
-        for name in (
-            "assess",
-            "attack",
-            "compare",
-            "compromise",
-            "limit",
-            "protect",
-            "hierarchies",
-            "explain",
-            "sketch",
-            "synthetic",
-        )
-    },
-    "ledger add": CommandPlace(
-        folder="commands.ledger", settings="LedgerAddSettings", run="add_release"
-    ),
-    "ledger check": CommandPlace(
-        folder="commands.ledger", settings="LedgerCheckSettings", run="check_release"
-    ),
-    "ledger show": CommandPlace(
-        folder="commands.ledger", settings="LedgerShowSettings", run="show_releases"
-    ),
-    "count": CommandPlace(folder="commands.state", settings="CountSettings", run="count_table"),
-    "merge": CommandPlace(folder="commands.state", settings="MergeSettings", run="merge_states"),
-    "update": CommandPlace(folder="commands.state", settings="UpdateSettings", run="update_state"),
-    "columns": _command("columns"),
-    "report": _command("report"),
-    "paper": CommandPlace(folder="papers", settings="PaperSettings"),
-    "measures": _command("measures"),
-    "policy check": CommandPlace(folder="commands.policy", settings="PolicyCheckSettings"),
-    "doctor": _command("doctor"),
-    "serve": _command("serve"),
-    "workbench": CommandPlace(folder="workbench", settings="WorkbenchSettings"),
-    "run": CommandPlace(folder="workbench", settings="ReplaySettings", run="run_session"),
+COMMANDS: dict[str, CommandPlace | str] = {
+    "assess": _command("assess"),
+    "attack": "analyses.attack",
+    "compare": _command("compare"),
+    "compromise": "analyses.compromise",
+    "limit": _command("limit"),
+    "protect": _command("protect"),
+    "hierarchies": _command("hierarchies"),
+    "explain": _command("explain"),
+    "sketch": "sketch.sketch",
+    "synthetic": "synthetic.synthetic",
+    "ledger add": "ledger.add",
+    "ledger check": "ledger.check",
+    "ledger show": "ledger.show",
+    "count": "states.count",
+    "merge": "states.merge",
+    "update": "states.update",
+    "columns": "documents.columns",
+    "report": "documents.report",
+    "paper": "documents.paper",
+    "measures": "documents.measures",
+    "policy check": "documents.check",
+    "doctor": "doctor.doctor",
+    "serve": "serve.serve",
+    "workbench": "workbench.workbench",
+    "run": "workbench.run",
     "help": CommandPlace(folder="cli.help", settings="HelpSettings"),
     "completion": CommandPlace(folder="cli.completion", settings="CompletionSettings"),
 }
@@ -93,20 +82,33 @@ LISTS = {"--quasi", "-q", "--qi", "--sensitive", "-s", "--sa", "--identifier", "
 def settings_of(command: str) -> type[Command]:
     """Import the settings of a command."""
     place = COMMANDS[command]
+    assert isinstance(place, CommandPlace)
     module = import_module(f"sievert.{place.folder}.settings")
     settings: type[Command] = getattr(module, place.settings)
     return settings
 
 
-def work_of(command: str) -> Callable[..., Any]:
-    """Import the function that does the work of a command."""
+def function_of(command: str) -> Callable[..., Any]:
+    """Import the function of a command whose options are its arguments."""
     place = COMMANDS[command]
-    work: Callable[..., Any] = getattr(import_module(f"sievert.{place.folder}.run"), place.run)
-    return work
+    assert isinstance(place, str)
+    module, _, name = place.partition(".")
+    function: Callable[..., Any] = getattr(import_module(f"sievert.cli.{module}"), name)
+    return function
 
 
-def parameters_of(command: str) -> tuple[Parameter, ...]:
+def described(command: str) -> type[Command] | Callable[..., Any]:
+    """Import what has the docstring of a command."""
+    is_function = isinstance(COMMANDS[command], str)
+    return function_of(command) if is_function else settings_of(command)
+
+
+def parameters_of(command: str) -> tuple[Any, ...]:
     """List the arguments and options of a command."""
+    if isinstance(COMMANDS[command], str):
+        from sievert.cli.parameters import parameters as of_function
+
+        return of_function(function_of(command))
     return parameters(settings_of(command))
 
 
@@ -154,24 +156,45 @@ def call(command: str, tokens: list[str]) -> int:
         hint="PGPASSWORD in the environment, or ~/.pgpass",
         error=RefusedError,
     )
-    settings = settings_of(command)
     try:
-        places, values = _parse(parameters(settings), command, tokens)
+        places, values = _parse(parameters_of(command), command, tokens)
     except UsageError as error:
         raise UsageError(error.what, hint=error.hint or f"sievert {command} --help") from None
-    return call_with(command, from_command_line(settings, places, values), values)
+    if isinstance(COMMANDS[command], str):
+        return _call_function(function_of(command), places, values)
+    settings = from_command_line(settings_of(command), places, values)
+    return call_with(command, settings, values)
+
+
+def _call_function(
+    function: Callable[..., Any], places: list[Any], values: Mapping[Any, Any]
+) -> int:
+    """Call a function whose arguments are options, or groups of options."""
+    arguments: dict[str, Any] = {}
+    for parameter, value in values.items():
+        if parameter.field:
+            arguments.setdefault(parameter.argument, {})[parameter.field] = value
+        else:
+            arguments[parameter.argument] = value
+    groups = {n: g for n, g in function.__annotations__.items() if hasattr(g, "heading")}
+    arguments |= {n: group(**arguments.get(n, {})) for n, group in groups.items()}
+    return function(*places, **arguments) or 0
 
 
 def call_with(command: str, settings: Command, typed: Mapping[Parameter, Any]) -> int:
     """Call a command with its settings, of which `typed` were typed; return the exit code."""
-    work = work_of(command)
-    if isinstance(settings, PageCommand | ListCommand):
-        from sievert.cli.command import ListCall, PageCall
+    place = COMMANDS[command]
+    assert isinstance(place, CommandPlace)
+    work: Callable[..., Any] = getattr(import_module(f"sievert.{place.folder}.run"), place.run)
+    if isinstance(settings, PageCommand):
+        from sievert.cli.command import PageCall
 
-        if isinstance(settings, ListCommand):
-            return ListCall(settings=settings, run=work).work()
         name = command.partition(" ")[0]
         return PageCall(name=name, settings=settings, typed=typed, run=work).work()
+    if isinstance(settings, ListCommand):
+        from sievert.cli.command import ListCall
+
+        return ListCall(settings=settings, run=work).work()
     code: int = work(settings)
     return code
 

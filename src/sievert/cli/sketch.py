@@ -4,7 +4,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from sievert.cli.command import Command
+from sievert.cli.function_command import Command
 from sievert.cli.options import (
     EngineOptions,
     OutputOptions,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from sievert.cli.command import Command
+from sievert.cli.function_command import Command
 from sievert.cli.options import (
     EngineOptions,
     GateOptions,

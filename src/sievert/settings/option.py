@@ -5,9 +5,9 @@ all made from these fields.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import Enum
-from inspect import cleandoc, get_annotations
+from inspect import get_annotations
 from pathlib import Path
 from types import NoneType
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin
@@ -94,6 +94,13 @@ def option(sentence: str, *, default: Any = MISSING, **facts: Any) -> Any:
     if isinstance(default, list | dict | set):
         return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+def redeclared(group: type[Any], name: str, **facts: Any) -> Any:
+    """Declare the option `name` of a `group` again for one command, with some other `facts`."""
+    known = {f.name: f for f in fields(group)}[name]
+    metadata = {"option": replace(known.metadata["option"], **facts)}
+    return field(default=known.default, metadata=metadata)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,8 +238,7 @@ def from_command_line(command: type[S], places: list[Any], values: Mapping[Param
     return command(**given)
 
 
-def read_docstring(described: Any) -> list[str]:
-    """Split a docstring into its paragraphs; those that are indented stay as they are."""
-    text = cleandoc(described.__doc__ or "")
-    paragraphs = (part for part in text.strip("\n").split("\n\n") if part.strip())
+def split_paragraphs(text: str) -> list[str]:
+    """Split a text into its paragraphs; those that are indented stay as they are."""
+    paragraphs = [part for part in text.strip("\n").split("\n\n") if part.strip()]
     return [p if p.startswith(" ") else " ".join(p.split()) for p in paragraphs]

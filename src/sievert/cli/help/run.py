@@ -4,18 +4,19 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING
+from inspect import cleandoc
 
 from sievert.cli.help.settings import HelpSettings
 from sievert.cli.messages import say
 from sievert.cli.parser import (
     COMMANDS,
     SUMMARIES,
+    described,
     next_words,
     parameters_of,
-    settings_of,
     split_command,
 )
-from sievert.settings.option import HEADINGS, Parameter, read_docstring
+from sievert.settings.option import HEADINGS, Parameter, split_paragraphs
 
 WIDEST = 100
 ABOUT = """Measure how much a data release exposes the people in it.
@@ -37,9 +38,15 @@ def show_page(command: str) -> None:
     say("\n".join(page(command, min(WIDEST, shutil.get_terminal_size().columns))) + "\n")
 
 
+def paragraphs_of(command: str) -> list[str]:
+    """Split the text on a command into paragraphs, without its list of options."""
+    text = cleandoc(described(command).__doc__ or "")
+    return split_paragraphs(text.partition("\nParameters\n---")[0])
+
+
 def summary(command: str) -> str:
     """The first sentence of a page."""
-    return SUMMARIES.get(command) or read_docstring(settings_of(command))[0]
+    return SUMMARIES.get(command) or paragraphs_of(command)[0]
 
 
 def page(command: str, width: int = WIDEST) -> Iterator[str]:
@@ -61,7 +68,7 @@ def page(command: str, width: int = WIDEST) -> Iterator[str]:
     places = (f"[{p.names[0]}...]" if p.several else p.names[0] for p in known if p.positional)
     words = ["sievert", command, *([] if all(p.positional for p in known) else ["[OPTIONS]"])]
     yield f"Usage: {' '.join([*words, *places])}"
-    yield from _paragraphs(read_docstring(settings_of(command)), width)
+    yield from _paragraphs(paragraphs_of(command), width)
     for heading in HEADINGS:
         yield from _table(heading, [_row(p) for p in known if p.heading == heading], width)
 
