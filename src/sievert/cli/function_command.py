@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sievert import files
 from sievert.cli.messages import say, tell
@@ -29,11 +29,13 @@ from sievert.cli.outputs import (
 from sievert.cli.parameters import STDIN, TableName
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.formatting import printable
-from sievert.report.builder import ReportSettings
+
+if TYPE_CHECKING:
+    from sievert.report.builder import ReportSettings
 
 
 @dataclass(frozen=True)
-class Command:
+class FunctionCall:
     """One call of a command, with the options that all of them have."""
 
     name: str
@@ -95,7 +97,9 @@ class Command:
         output, roles = self.output, self.check_roles()
         self.gate.check_policy(self.roles.policy)
         every = [*tables, *self.roles.files, *inputs]
-        outputs = Outputs(output, self.page, every, *files, charts_to=self.charts, gate=self.gate)
+        outputs = FunctionOutputs(
+            output, self.page, every, *files, charts_to=self.charts, gate=self.gate
+        )
         api = import_module(f"sievert.commands.{self.name}.api")
         with Watch() as watch:
             result = getattr(api, function or self.name)(
@@ -123,7 +127,7 @@ class Command:
         return code
 
 
-class Outputs:
+class FunctionOutputs:
     """The outputs of one command: checked when made, written in the end."""
 
     def __init__(
@@ -193,7 +197,7 @@ class Outputs:
                 files.write_text(path, written, sources=self.inputs, force=self.output.force)
 
 
-def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None:
+def _settings(output: OutputOptions, page: PageOptions) -> "ReportSettings | None":
     if not page.exists:
         return None
     from sievert.report.texts import read_texts

@@ -50,7 +50,7 @@ COMMANDS: dict[str, CommandPlace | str] = {
     "measures": "documents.measures",
     "policy check": "documents.check",
     "doctor": "doctor.doctor",
-    "serve": "serve.serve",
+    "serve": CommandPlace(folder="cli.serve", settings="ServeSettings"),
     "workbench": "workbench.workbench",
     "run": "workbench.run",
     "help": CommandPlace(folder="cli.help", settings="HelpSettings"),
