@@ -31,6 +31,7 @@ class PublicFunction:
     settings: str
     result: str
     run: str = "run"
+    needed: tuple[str, ...] = ()  # keywords without a default, which the command line reports
 
 
 FUNCTIONS = (
@@ -40,6 +41,20 @@ FUNCTIONS = (
     ),
     PublicFunction(
         name="compare", folder="compare", settings="CompareSettings", result="Comparison"
+    ),
+    PublicFunction(
+        name="protect",
+        folder="protect",
+        settings="ProtectSettings",
+        result="Protected",
+        needed=("policy",),
+    ),
+    PublicFunction(name="randomise", folder="limit", settings="LimitSettings", result="Limited"),
+    PublicFunction(
+        name="propose_hierarchies",
+        folder="hierarchies",
+        settings="HierarchiesSettings",
+        result="ProposedHierarchies",
     ),
 )
 
@@ -83,8 +98,8 @@ def function_text(function: PublicFunction) -> str:
     others = [f for name, f in known.items() if name not in ordered]
     own = inspect.get_annotations(settings)
     rest = [*(f for f in others if f.name in own), *(f for f in others if f.name not in own)]
-    declared = [_declared(settings, f) for f in first]
-    keywords = [_declared(settings, f) for f in rest]
+    declared = [_declared(function, f) for f in first]
+    keywords = [_declared(function, f) for f in rest]
     star = ["*"] if keywords else []
     arguments = [*declared, *star, *keywords, "watch: Steps = no_progress"]
     passed = ", ".join(f"{name}={name}" for name in (f.name for f in (*first, *rest)))
@@ -151,10 +166,12 @@ def _fields(settings: type[Settings]) -> dict[str, Field[Any]]:
     }
 
 
-def _declared(settings: type[Settings], f: Field[Any]) -> str:
+def _declared(function: PublicFunction, f: Field[Any]) -> str:
     """Write the declaration of a keyword: its name, its type as written, its default."""
-    group = _declaring(settings, f.name)
+    group = _declaring(_settings(function), f.name)
     written = f"{f.name}: {_annotation(group, f.name)}"
+    if f.name in function.needed:
+        return written
     if f.default is not MISSING:
         return f"{written} = {f.default!r}"
     if f.default_factory is not MISSING:

@@ -9,16 +9,8 @@ import numpy as np
 from sievert.errors import require
 from sievert.formatting import significant
 from sievert.hierarchies import Hierarchy
-from sievert.releases.channels import (
-    CONVEX,
-    IDENTITY,
-    REVERSE,
-    UNITS,
-    check_at,
-    epsilon,
-    known_model,
-    solutions,
-)
+from sievert.releases.channels import CONVEX, UNITS, epsilon, solutions
+from sievert.releases.choices import IDENTITY, REVERSE, check_at, known_model
 from sievert.result import frame
 from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladder
 from sievert.tradeoff import matrix as distances
@@ -159,22 +151,22 @@ def limit(
         gap = FINE
     (best,) = solutions(pair, apart, model, [at], gap=gap, seconds=seconds, seed=seed)
     return Limit(
-        model,
-        best.at,
-        best.objective,
-        best.bound,
-        best.risk,
-        best.loss,
-        best.identity,
-        best.distortion,
-        pair.information,
-        epsilon(best.channel, pair.rows),
-        best.channel,
-        best.reached,
-        best.spread,
-        best.iterations,
-        pair,
-        apart,
+        model=model,
+        at=best.at,
+        objective=best.objective,
+        bound=best.bound,
+        risk=best.risk,
+        loss=best.loss,
+        identity=best.identity,
+        distortion=best.distortion,
+        information=pair.information,
+        epsilon=epsilon(best.channel, pair.rows),
+        channel=best.channel,
+        reached=best.reached,
+        spread=best.spread,
+        iterations=best.iterations,
+        joint=pair,
+        distances=apart,
     )
 
 

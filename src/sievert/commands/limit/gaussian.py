@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from sievert.arrays import Floats
+from sievert.commands.limit.finite import LimitOutcome, LimitTable
 from sievert.commands.limit.gaussian_model import (
     GaussianLimit,
     Pair,
@@ -13,11 +14,10 @@ from sievert.commands.limit.gaussian_model import (
     limit_of_records,
 )
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
-from sievert.commands.limit.run import LimitOutcome, LimitTable
 from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
 from sievert.numerics.special_functions import NORMAL_QUANTILE
-from sievert.releases.channels import LimitSettings, Promise, inside
+from sievert.releases.channels import Promise, inside
 from sievert.releases.files import FileColumn
 
 AGAIN = 40
@@ -27,19 +27,23 @@ WORDS = "squared difference as a share of the column's variance"
 def solve_gaussian(table: LimitTable) -> LimitOutcome:
     """Columns of real numbers, taken as Gaussian after a check of how Gaussian they are."""
     _check_settings(table)
-    settings, quasi, secrets = table.settings, table.roles.quasi, table.roles.sensitive
+    settings = table.settings
+    quasi = table.roles.quasi
+    secrets = table.roles.sensitive
     table.clock("Gaussian channel", None)
     people, hint = table.people, "without --gaussian"
     x, y = (
         np.stack([people.numbers(c, hint=hint)[people.codes(c)] for c in columns], axis=1)
         for columns in (quasi, secrets)
     )
-    number, weights, pair = int(settings.model), _weights(x), Pair.of_records(x, y)
+    number = int(settings.solved_model)
+    weights = _weights(x)
+    pair = Pair.of_records(x, y)
     limits = [
         limit_of_records(x, y, number, a, weights, names=[*quasi, *secrets])
         if i == 0
         else gaussian_limit(pair, number, a, weights)
-        for i, a in enumerate(settings.at)
+        for i, a in enumerate(settings.constraints)
     ]
     points = [_point(quasi, each, True) for each in limits]
     first = limits[0]
@@ -58,41 +62,49 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
             values, codes = np.unique(numbers, return_inverse=True)
             drawn[q] = FileColumn(q, [f"{v:.10g}" for v in values.tolist()], codes, "DOUBLE")
     part = AlphabetResult(
-        quasi,
-        f"mean over {len(quasi)} columns of the {WORDS}" if len(quasi) > 1 else WORDS,
-        0,
-        0,
-        0,
-        False,
-        False,
-        _estimate(first.information, len(x)),
-        tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
+        columns=quasi,
+        words=f"mean over {len(quasi)} columns of the {WORDS}" if len(quasi) > 1 else WORDS,
+        values=0,
+        released=0,
+        merged=0,
+        everything=False,
+        reduced=False,
+        information=_estimate(first.information, len(x)),
+        points=tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
         channel=None if promise is None else first.channel.matrix,
         promise=promise,
         achieved=None if promise is None else _check_release(x, y, released, weights, promise),
     )
     checked = None if first.normality is None else first.normality.to_dict()
-    return LimitOutcome("gaussian", [part], {}, drawn, checked)
+    return LimitOutcome(alphabet="gaussian", parts=[part], whole={}, drawn=drawn, normality=checked)
 
 
 def _point(columns: tuple[str, ...], best: GaussianLimit, requested: bool) -> TradeoffPoint:
-    gap = None if best.objective is None else best.gap
-    numbers = (best.at, best.objective, best.bound, gap, best.risk, best.loss, best.rate)
-    return TradeoffPoint(columns, best.model, *numbers, best.distortion, None, asked=requested)
+    return TradeoffPoint(
+        columns=columns,
+        model=best.model,
+        at=best.at,
+        objective=best.objective,
+        bound=best.bound,
+        gap=None if best.objective is None else best.gap,
+        risk=best.risk,
+        loss=best.loss,
+        identity=best.rate,
+        distortion=best.distortion,
+        epsilon=None,
+        asked=requested,
+    )
 
 
 def _check_settings(table: LimitTable) -> None:
-    settings = table.settings
-    plain = LimitSettings(settings.model, settings.at)
+    model = table.settings.solved_model
     require(
-        settings.model in (1, 2, 3, 4),
-        f"no model {settings.model} of Gaussian columns",
+        model in (1, 2, 3, 4),
+        f"no model {model} of Gaussian columns",
         hint="--model 1 to 4",
     )
-    names = ("distortion", "alphabet", "occurring", "reduced", "most")
     require(
-        not settings.hierarchies
-        and not any(getattr(settings, n) != getattr(plain, n) for n in names),
+        not table.settings.is_about_values,
         "Gaussian columns have no values one by one, and a distortion of their own",
         hint="--gaussian without --distortion, --hierarchy, --alphabet, --reduced",
     )
@@ -136,17 +148,17 @@ def _promise(
     drawn = np.array([r for r in several if r is not None] or [best.risk])
     middle, error = float(drawn.mean()), float(drawn.std()) * math.sqrt(1 + 1 / len(drawn))
     return Promise(
-        best.risk,
-        best.loss,
-        best.rate,
-        best.distortion,
-        (max(0.0, middle - NORMAL_QUANTILE * error), middle + NORMAL_QUANTILE * error),
-        (
+        risk=best.risk,
+        loss=best.loss,
+        identity=best.rate,
+        distortion=best.distortion,
+        risk_range=(max(0.0, middle - NORMAL_QUANTILE * error), middle + NORMAL_QUANTILE * error),
+        distortion_range=(
             max(0.0, best.distortion - NORMAL_QUANTILE * far),
             best.distortion + NORMAL_QUANTILE * far,
         ),
-        middle - best.risk,
-        f"the channel applied {AGAIN} times",
+        bias=middle - best.risk,
+        by=f"the channel applied {AGAIN} times",
     )
 
 
@@ -163,12 +175,26 @@ def _check_release(
     risk = _estimate(_information(released, y), len(x))
     if risk is None:
         return None
-    kept = inside(risk.value, promise.risk_range), inside(far, promise.distortion_range)
-    return ReleaseCheck(risk, far, None, *kept)
+    return ReleaseCheck(
+        risk=risk,
+        distortion=far,
+        identity=None,
+        risk_inside=inside(risk.value, promise.risk_range),
+        distortion_inside=inside(far, promise.distortion_range),
+    )
 
 
 def _estimate(bits: float | None, records: int) -> InformationEstimate | None:
     """Bits by the Gaussian formula, not corrected for chance."""
     if bits is None:
         return None
-    return InformationEstimate(bits, bits, 0.0, None, records, 1, bits, 0.0)
+    return InformationEstimate(
+        value=bits,
+        miller_madow=bits,
+        chance=0.0,
+        p_value=None,
+        records=records,
+        cells=1,
+        maximum=bits,
+        standard_error=0.0,
+    )

@@ -11,13 +11,13 @@ from sievert.releases.alphabets import (
     AUTO,
     COLUMNS,
     HAMMING,
-    MOST,
     alphabets,
     cut_at_quantiles,
     in_bins,
     released_column,
 )
-from sievert.releases.channels import IDENTITY, draw, solutions, trim
+from sievert.releases.channels import draw, solutions, trim
+from sievert.releases.choices import IDENTITY, MOST
 from sievert.releases.files import FileColumn
 from sievert.tradeoff import Joint
 

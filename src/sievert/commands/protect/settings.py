@@ -58,15 +58,19 @@ class Method:
 METHODS: dict[How, Method] = {
     "local": Method(function="local.recode", reads=("labels",), suppresses=True),
     "suppress": Method(function="local.suppress_cells", reads=("importance",), suppresses=True),
-    "microaggregate": Method(
-        function="microaggregate.make", reads=("group", "grouping", "gamma")
-    ),
+    "microaggregate": Method(function="microaggregate.make", reads=("group", "grouping", "gamma")),
     "noise": Method(function="number_columns.add_noise", reads=("amount", "correlated")),
     "round": Method(function="number_columns.round_numbers", reads=("base", "unbiased")),
     "pram": Method(function="pram.make", reads=("amount",)),
     "anatomy": Method(function="anatomy.make", reads=("group",), secrets_apart=True),
     "sample": Method(function="method.sample", reads=("fraction",)),
 }
+
+
+def method_named(name: str) -> How:
+    """Give the method that is called `name`, or raise an error."""
+    check_known("--how", name, HOW)
+    return HOW[HOW.index(name)]
 
 
 def _read_levels(given: list[str], flag: str) -> dict[str, int] | str:
@@ -328,7 +332,7 @@ class ProtectSettings(GateSettings, PageCommand):
         if self.out is None:
             return []
         release = Path(self.out)
-        apart = self.how is not None and self.how in METHODS and METHODS[self.how].secrets_apart
+        apart = self.how in METHODS and METHODS[self.how].secrets_apart
         return [
             release,
             manifest_beside(release),
@@ -357,9 +361,8 @@ class ProtectSettings(GateSettings, PageCommand):
             "the share of suppressed records is from 0 to below 1",
         )
 
-    def check_method(self, how: str) -> None:
-        """Refuse an unknown method, and options that the method `how` does not read."""
-        check_known("--how", how, HOW)
+    def check_method(self, how: How) -> None:
+        """Refuse options that the method `how` does not read."""
         for name, stated in (
             ("frontier", self.frontier),
             ("levels", self.levels),
@@ -368,7 +371,7 @@ class ProtectSettings(GateSettings, PageCommand):
             require(
                 how == FULL or not stated, f"--{name} is not read by --how {how}", hint=SEARCHES
             )
-        suppresses = how not in METHODS or METHODS[how].suppresses
+        suppresses = how == FULL or METHODS[how].suppresses
         require(
             suppresses or not self.suppress,
             f"--how {how} suppresses no records",
