@@ -166,7 +166,7 @@ def test_functions_need_the_right_target() -> None:
         sievert.t_closeness_ordered(TABLE, "zip", "s", order=["<b>flu</b>", "hiv", "flu", "hiv"])
     assert sievert.t_closeness_ordered(TABLE, "zip", ["age"]) == 0.5
     assert sievert.discrimination_rate_by_value(TABLE, "zip", ["s"])[("2",)] == 1.0
-    with pytest.raises(TypeError, match="'type'"):
+    with pytest.raises(UsageError, match="'types'"):
         sievert.discrimination_rate_by_value(TABLE, "zip", type={})
     with pytest.raises(UsageError, match="'itpr'"):
         sievert.assess(TABLE, "zip", measures=["itpx"])
