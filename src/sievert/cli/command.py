@@ -86,14 +86,16 @@ class PageCall:
         groups = (RoleSettings, ReadingSettings, EngineSettings)
         shared = {f.name for group in groups for f in fields(group)} - {"alpha_value"}
         shared |= {"population_size", "language"}
-        typed = {p.field: value for p, value in self.typed.items() if p.field in shared}
-        table = str(self.settings.named("reads")[0])
+        typed = {p.field: v for p, v in self.typed.items() if p.field in shared and _changes(p, v)}
+        place = next(p for p in parameters(type(self.settings)) if p.positional)
+        table = str(getattr(self.settings, place.field))
         known = {p.field: p for p in parameters(settings_of("protect"))}
         release = next(p for p in known.values() if "-o" in p.names)
         values = {known[name]: value for name, value in typed.items() if name in known}
         values[release] = _release_name(table)
-        ordered = {p: values[p] for p in known.values() if p in values}
-        return spell("sievert protect", [table], ordered)
+        given = [p for p in known.values() if p in values]
+        given.sort(key=lambda p: (p.heading != RoleSettings.heading, p.shared))
+        return spell("sievert protect", [table], {p: values[p] for p in given})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +121,11 @@ class ListCall:
         if settings.json != "-":
             say(f"{result.describe(settings.language)}\n")
         return 0 if result.passed else 1
+
+
+def _changes(parameter: Parameter, value: Any) -> bool:
+    """Tell whether a typed value differs from what holds without it; a flag does if it is set."""
+    return bool(value if parameter.kind is bool else value != parameter.default)
 
 
 def _release_name(table: str) -> str:
