@@ -66,14 +66,19 @@ def released_column(
         places, numbers = rank[places], numbers[order]
         occurring = [occurring[i] for i in order.tolist()]
     values = tuple(occurring)
-    labels, distances, how = values, 1.0 - np.eye(len(values)), HAMMING
+    labels = values
+    distances = 1.0 - np.eye(len(values))
+    how: str = HAMMING
     if tree is not None:
         times = np.bincount(places.ravel(), minlength=len(values))
-        distances, how = _by_hierarchy(name, values, times, tree), HIERARCHY
+        distances = _by_hierarchy(name, values, times, tree)
+        how = HIERARCHY
     elif kind not in DISTORTIONS:
-        (labels, distances), how = _by_file(name, values, kind), MATRIX
+        labels, distances = _by_file(name, values, kind)
+        how = MATRIX
     elif kind != HAMMING and numbers is not None:
-        distances, how = _by_numbers(numbers, squared=kind == SQUARED), kind
+        distances = _by_numbers(numbers, squared=kind == SQUARED)
+        how = kind
     return ReleasedColumn(name, values, places.ravel(), labels, distances, how, numbers is not None)
 
 
