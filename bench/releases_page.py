@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.charts import Dot, risk_utility_chart
-from sievert.commands.compare.api import dominating
+from sievert.commands.compare.ranking import dominating
 from sievert.formatting import percent, significant
 from sievert.report import html, markdown
 from sievert.report.page import (

@@ -18,6 +18,10 @@ class ShownResult:
     def _rows(self) -> Iterator[dict[str, Any]]:
         raise NotImplementedError
 
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line."""
+        raise NotImplementedError
+
     def to_frame(self) -> Any:
         """One row per number, as a pandas or Polars frame, whichever is installed."""
         return frame(self._rows())
@@ -38,6 +42,15 @@ class DescribedResult:
     """A result without a page: lines of text, in any language."""
 
     def _lines(self, texts: Any) -> Iterator[str]:
+        raise NotImplementedError
+
+    @property
+    def passed(self) -> bool:
+        """Whether no question was answered with no: the exit code is 0."""
+        return True
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -79,6 +92,20 @@ class Result(ShownResult):
     def people(self) -> int:
         """The number of people: of records, unless people were counted."""
         return int(self.table.get("people", self.rows))
+
+    @property
+    def passed(self) -> bool:
+        """Whether no question was answered with no: the exit code is 0."""
+        return True
+
+    @property
+    def offers_release(self) -> bool:
+        """Whether it names a release that `sievert protect` would make."""
+        return False
+
+    def charts(self) -> Mapping[str, Any]:
+        """Draw the charts of the command line's --charts."""
+        return {}
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line: stable, without timings."""

@@ -11,7 +11,7 @@ from helpers import comparisonoracle as oracle
 from helpers.effort import tried
 
 import sievert
-from sievert.commands.compare import api
+from sievert.commands.compare import ranking
 
 CASES = tried(36, soak=480)
 EXACT = 1e-11
@@ -118,9 +118,9 @@ def test_dominated_and_ranked() -> None:
     for _ in range(200):
         points = [[random.randrange(4) for _ in range(3)] for _ in range(random.randrange(1, 7))]
         named = {str(i): tuple(map(float, p)) for i, p in enumerate(points)}
-        found = api.dominating(named)
+        found = ranking.dominating(named)
         assert [bool(found[str(i)]) for i in range(len(points))] == oracle.dominated(points)
         one, two = ([random.randrange(5) for _ in range(6)] for _ in range(2))
-        ours, theirs = api.rank_correlation(one, two), oracle.spearman(one, two)
+        ours, theirs = ranking.rank_correlation(one, two), oracle.spearman(one, two)
         assert (ours is None) == (theirs is None)
         assert ours is None or close(ours, theirs)

@@ -14,7 +14,7 @@ from helpers.effort import tried
 
 import sievert
 from sievert.cli import app
-from sievert.commands.protect import api
+from sievert.commands.protect import run
 from sievert.counts.answers import Sizes
 from sievert.errors import UsageError
 from sievert.policy import parse_policy
@@ -188,8 +188,8 @@ def test_the_search_against_brute_force(seed: int, monkeypatch: pytest.MonkeyPat
         protections.append(find(*given))
         return protections[-1]
 
-    find = api.find_protection
-    monkeypatch.setattr(api, "find_protection", keep)
+    find = run.find_protection
+    monkeypatch.setattr(run, "find_protection", keep)
     result = sievert.protect(data, policy=rules, hierarchies=TREES, suppress=share)
     problem, own_policy = protections[0].problem, protections[0].policy
     without = policy(1.0, None, **others)

@@ -14,7 +14,7 @@ from helpers.effort import tried
 from helpers.pairedrows import csv_rows, row_numbers
 
 import sievert
-from sievert.commands.protect import run
+from sievert.commands.protect import protection
 from sievert.errors import InvariantError, UsageError
 from sievert.releases import problem
 
@@ -171,7 +171,7 @@ def test_a_release_never_holds_the_person(tmp_path: Path) -> None:
 def test_the_check_counts_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that counts rows is caught by the check, which has the person beside."""
     table, rules = stays()
-    monkeypatch.setattr(run, "PeopleProblem", problem.ProtectionProblem)
+    monkeypatch.setattr(protection, "PeopleProblem", problem.ProtectionProblem)
     with pytest.raises(InvariantError, match="nothing was written"):
         sievert.protect(table, policy=rules, hierarchies=TREES, out=tmp_path / "r.csv")
     assert not list(tmp_path.iterdir())

@@ -11,7 +11,7 @@ from helpers.effort import tried
 
 import sievert
 from sievert.commands.protect import writing
-from sievert.commands.protect.method import HOW
+from sievert.commands.protect.settings import HOW
 from sievert.errors import InputError, UsageError
 
 CHUNKS, TABLES = tried(8, soak=19), 11  # so many tests, each of so many tables

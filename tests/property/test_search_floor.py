@@ -11,7 +11,8 @@ import pytest
 from helpers.effort import tried
 
 import sievert
-from sievert.commands.protect import api, run
+from sievert.commands.protect import protection as steps
+from sievert.commands.protect import run
 from sievert.errors import ExhaustedError, SievertError
 from sievert.releases import floor as _search_floor
 
@@ -51,14 +52,14 @@ def floors(most: int, data: dict[str, list[Any]]) -> tuple[int, ...]:
 
 
 def test_the_best_of_all_that_are_not_finer(monkeypatch: pytest.MonkeyPatch) -> None:
-    find, problems = api.find_protection, []
+    find, problems = run.find_protection, []
 
     def keep(*given: Any) -> Any:
         protection = find(*given)
         problems.append((protection.problem, protection.policy))
         return protection
 
-    monkeypatch.setattr(api, "find_protection", keep)
+    monkeypatch.setattr(run, "find_protection", keep)
     started = 0
     for seed in range(tried(18, 300)):
         random = Random(f"floor {seed}")
@@ -113,7 +114,7 @@ def test_the_release_and_the_same_recoding_again(
                              "hierarchies": TREES, "suppress": 0.1}  # fmt: skip
     monkeypatch.setattr(_search_floor, "MOST_COMBINATIONS", 20)
     with monkeypatch.context() as patch:  # the curve beside the frontier takes seconds
-        patch.setattr(run, "limit_curve", lambda *_: None)
+        patch.setattr(steps, "limit_curve", lambda *_: None)
         floored = sievert.protect(data, out=out, frontier=True, **given)
     assert floored.released and floored.floor
     manifest = (tmp_path / "r.csv.json").read_text(encoding="utf-8")
@@ -137,13 +138,13 @@ def test_the_release_and_the_same_recoding_again(
 
 def keep_problems(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Everything that `protect` finds from now on."""
-    find, protections = api.find_protection, []
+    find, protections = run.find_protection, []
 
     def keep(*given: Any) -> Any:
         protections.append(find(*given))
         return protections[-1]
 
-    monkeypatch.setattr(api, "find_protection", keep)
+    monkeypatch.setattr(run, "find_protection", keep)
     return protections
 
 

@@ -141,7 +141,7 @@ def test_engine_messages_stay_out_of_tracebacks(tmp_path: Path) -> None:
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(UsageError, match="'types'"):
+    with pytest.raises(TypeError, match="'type'"):
         sievert.assess(TABLE, "zip", type={"age": "int"})
     assert sievert.l_diversity(TABLE, "zip", ["s"]) == 1
     with pytest.raises(UsageError, match="one secret at a time"):

@@ -1362,7 +1362,7 @@ def test_errors_of_comparisons_tell_no_cell(case: str, stage: Stage) -> None:
     "where",
     ["sievert.commands.compare.api.compare", "sievert.pairing.record_pairs.pair_columns",
      "sievert.losses.label_sets._observed_coverage", "sievert.commands.compare.page.blocks",
-     "sievert.commands.compare.api.Comparison.to_dict"],
+     "sievert.commands.compare.result.Comparison.to_dict"],
 )  # fmt: skip
 def test_defects_in_comparisons(where: str, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:

@@ -15,8 +15,8 @@ import pytest
 import sievert
 from sievert.charts import risk_utility_map
 from sievert.cli import app, outputs
-from sievert.commands.compare import api as comparison
 from sievert.commands.compare import run
+from sievert.commands.compare import run as comparison
 from sievert.errors import InputError, UsageError
 from sievert.report import builder, terminal
 

@@ -26,7 +26,7 @@ from helpers.badinputs import command, environment
 import sievert
 from sievert.charts import risk_utility_map
 from sievert.cli import app
-from sievert.commands.compare import api as comparison
+from sievert.commands.compare import run as comparison
 from sievert.errors import SievertError, UsageError
 from sievert.losses import distortion, models, numeric_columns
 from sievert.losses.loss import PairedColumn

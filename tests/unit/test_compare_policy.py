@@ -50,7 +50,7 @@ def tables() -> dict[str, Table]:
 
 def compared(
     limits: dict[str, Any], *names: str, **more: Any
-) -> sievert.commands.compare.api.Comparison:
+) -> sievert.commands.compare.result.Comparison:
     chosen = {n: t for n, t in tables().items() if n in names}
     return sievert.compare(
         people(), chosen, QUASI, SECRETS, policy={"limits": limits}, **HOW, **more

@@ -477,7 +477,7 @@ def test_drop_is_a_name_of_suppressed_rows_drop(tmp_path: Path) -> None:
 def test_a_release_that_the_engine_writes(
     rows: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sievert.commands.protect.run.IN_THE_ENGINE", 0)
+    monkeypatch.setattr("sievert.commands.protect.protection.IN_THE_ENGINE", 0)
     out = tmp_path / "r.csv"
     given: dict[str, Any] = {"policy": house(), "levels": {"zip": 1}, "out": out}
     made = sievert.protect(crowd(), suppressed_rows=rows, **given)

@@ -20,11 +20,13 @@ import sievert
 from sievert.cli import app
 from sievert.commands.protect import check as release_check
 from sievert.commands.protect import writing
+from sievert.commands.protect.settings import ProtectSettings
 from sievert.commands.report.api import build_page
 from sievert.errors import InputError, InvariantError, RefusedError, UsageError
 from sievert.methods.full_domain import Search
 from sievert.methods.full_domain.nodes import Hints
 from sievert.releases.problem import ProtectionProblem
+from sievert.settings.option import from_command_line, parameters
 
 ROLES = {"quasi": ["age", "town"], "sensitive": ["ill"], "rows_are_people": True}
 AGES = {"age": "interval:5,10,20"}
@@ -566,10 +568,10 @@ def test_options_of_other_methods_are_refused(options: dict[str, Any]) -> None:
 
 
 def test_several_levels_in_one_option() -> None:
-    from sievert.cli.protect_options import ProtectOptions
-
+    (levels,) = (p for p in parameters(ProtectSettings) if p.names == ("--levels",))
     for given in (["age=1,town=2"], ["age=1", "town=2"]):
-        assert ProtectOptions(levels=given).arguments()["levels"] == {"age": 1, "town": 2}
+        settings = from_command_line(ProtectSettings, ["t.csv"], {levels: given})
+        assert settings.levels == {"age": 1, "town": 2}
 
 
 def test_the_budget_of_suppressed_records_is_no_limit_of_the_policy() -> None:

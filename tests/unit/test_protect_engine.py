@@ -11,7 +11,7 @@ import pytest
 from helpers.pairedrows import row_numbers
 
 import sievert
-from sievert.commands.protect import run
+from sievert.commands.protect import protection
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.duckdb.releases import write_release
 from sievert.counts.recoded_records import RecodedRecords
@@ -58,7 +58,7 @@ def test_the_same_bytes(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     wanted = with_kept() if seed > 1 else rules()
     results = []
     for place, least in (("memory", 10**9), ("engine", 1)):
-        monkeypatch.setattr(run, "IN_THE_ENGINE", least)
+        monkeypatch.setattr(protection, "IN_THE_ENGINE", least)
         out = tmp_path / f"{place}.csv"
         result = sievert.protect(
             data, policy=wanted, hierarchies=TREES, out=out, suppress=share, **more,
@@ -73,7 +73,7 @@ def test_the_same_columns_of_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyP
     parquet = pytest.importorskip("pyarrow.parquet")
     data, tables = table(9, tmp_path / "t.csv"), []
     for least in (10**9, 1):
-        monkeypatch.setattr(run, "IN_THE_ENGINE", least)
+        monkeypatch.setattr(protection, "IN_THE_ENGINE", least)
         out = tmp_path / f"{least}.parquet"
         assert sievert.protect(data, policy=rules(), hierarchies=TREES, out=out).released
         tables.append(parquet.read_table(out))
@@ -87,7 +87,7 @@ def test_the_same_columns_of_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_release_with_fewer_records_is_not_confirmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "IN_THE_ENGINE", 1)
+    monkeypatch.setattr(protection, "IN_THE_ENGINE", 1)
 
     def lose_some(engine: Any, records: RecodedRecords, *where: Any, **how: Any) -> str | None:
         return write_release(engine, replace(records, drop=True), *where, **how)
@@ -115,7 +115,7 @@ def test_people_with_several_rows(
              "ignored": {"name": "dropped", "town": "dropped"}}  # fmt: skip
     given = {"policy": {"roles": roles, "limits": {"k_anonymity": {"min": 4}}}, "drop": drop}
     for least in (10**9, 1):
-        monkeypatch.setattr(run, "IN_THE_ENGINE", least)
+        monkeypatch.setattr(protection, "IN_THE_ENGINE", least)
         out = tmp_path / f"{least}.csv"
         result = sievert.protect(data, out=out, hierarchies=TREES, suppress=0.2, **given)
         results.append((out.read_bytes(), result.to_dict()))
@@ -132,7 +132,7 @@ def test_a_directory_of_parquet_files(tmp_path: Path, monkeypatch: pytest.Monkey
         own = ages[100 * part : 100 * part + 100]
         columns = {"age": own, "ill": [f"i{age % 3}" for age in own]}
         parquet.write_table(arrow.table(columns), data / f"{part}.parquet")
-    monkeypatch.setattr(run, "IN_THE_ENGINE", 1)
+    monkeypatch.setattr(protection, "IN_THE_ENGINE", 1)
     roles = {"quasi": ["age"], "sensitive": ["ill"], "rows_are_people": True}
     limits = {"k_anonymity": {"min": 25}}
     out = tmp_path / "release.parquet"
@@ -153,7 +153,7 @@ def test_people_that_do_not_fit_into_memory(
     roles = {"quasi": ["age"], "person": "who"}
     given: dict[str, Any] = {"policy": {"roles": roles, "limits": {"k_anonymity": {"min": 2}}}}
     assert sievert.protect(data, **given).met
-    monkeypatch.setattr(run, "count_combinations", None)
+    monkeypatch.setattr(protection, "count_combinations", None)
     monkeypatch.setattr("sievert.releases.people_problem.CELL", 10**8)
     with pytest.raises(ExhaustedError, match=r"about 27\.9 GB, more than the 1\.0 GB"):
         sievert.protect(data, memory="1GB", **given)

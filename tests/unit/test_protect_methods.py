@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from dataclasses import fields
 from pathlib import Path
 from random import Random
 from statistics import fmean, median_low
@@ -20,8 +21,9 @@ import pytest
 from helpers.pairedrows import in_input_order
 
 import sievert
-from sievert.cli import app, protect_options
+from sievert.cli import app
 from sievert.commands.protect import check, method, number_columns, writing
+from sievert.commands.protect.settings import FULL, HOW, METHODS, ProtectSettings
 from sievert.errors import InputError, RefusedError, UsageError
 
 QUASI = ["age", "pay", "town"]
@@ -77,8 +79,12 @@ def release(
     return in_input_order(out)
 
 
-def test_the_command_and_the_library_have_the_same_gamma() -> None:
-    assert protect_options.ProtectOptions().gamma == method.MethodSettings().gamma
+def test_every_method_is_declared_with_options_that_exist() -> None:
+    assert (FULL, *METHODS) == HOW
+    names = {field.name for field in fields(ProtectSettings)}
+    for how, declared in METHODS.items():
+        assert {*declared.reads} <= names, how
+        assert callable(method.method(how))
 
 
 @pytest.mark.parametrize("given", ["age=x", "age=", "age", "age=1,2"])

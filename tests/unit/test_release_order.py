@@ -17,7 +17,7 @@ import pytest
 from helpers.pairedrows import csv_rows, in_input_order, row_numbers
 
 import sievert
-from sievert.commands.protect import check, run, writing
+from sievert.commands.protect import check, protection, writing
 from sievert.errors import UsageError
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -166,7 +166,7 @@ def test_permuting_the_rows_does_not_change_the_bytes(
 ) -> None:
     if kind == "parquet":
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr(run, "IN_THE_ENGINE", 1 if in_engine else 10**9)
+    monkeypatch.setattr(protection, "IN_THE_ENGINE", 1 if in_engine else 10**9)
     table, written = {**people(300), "note": [None, "", "a,b"] * 100}, []
     table["town"][:3] = ["elsewhere"] * 3  # suppressed
     for seed in range(3):
@@ -186,7 +186,7 @@ def test_memory_and_engine_write_the_same_bytes(
 ) -> None:
     written = []
     for least in (1, 10**9):
-        monkeypatch.setattr(run, "IN_THE_ENGINE", least)
+        monkeypatch.setattr(protection, "IN_THE_ENGINE", least)
         release(people(300), tmp_path / f"{least}.csv", 5, seed=3)
         written.append((tmp_path / f"{least}.csv").read_bytes())
         assert row_numbers(tmp_path / f"{least}.csv") == row_numbers(tmp_path / "1.csv")
@@ -224,7 +224,7 @@ def by_chance(ages: Sequence[str]) -> tuple[float, float]:
 def test_a_table_sorted_by_age_does_not_give_ages_back(
     in_engine: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "IN_THE_ENGINE", 1 if in_engine else 10**9)
+    monkeypatch.setattr(protection, "IN_THE_ENGINE", 1 if in_engine else 10**9)
     table, out = people(400), tmp_path / "r.csv"
     rows = release(table, out, 5)
     assert len({row["age"] for row in rows}) > 1  # exact ages are worth knowing
@@ -347,7 +347,7 @@ def test_keep_order_writes_nothing_where_the_order_tells(
 ) -> None:
     """The file that goes out decides, and not one with a person beside."""
     if large:
-        monkeypatch.setattr(run, "IN_THE_ENGINE", 1)
+        monkeypatch.setattr(protection, "IN_THE_ENGINE", 1)
     table, policy = made()
     out = tmp_path / "r.csv"
     given: dict[str, Any] = {"out": out, "levels": {}, "hierarchies": AGES, "keep_order": True}
@@ -379,7 +379,7 @@ def test_awkward_cells_have_one_place(tmp_path: Path, monkeypatch: pytest.Monkey
     }
     written = []
     for least in (1, 10**9):
-        monkeypatch.setattr(run, "IN_THE_ENGINE", least)
+        monkeypatch.setattr(protection, "IN_THE_ENGINE", least)
         out = tmp_path / f"{least}.csv"
         policy = rules(1, kept={"weight": KEPT})
         assert sievert.protect(table, policy=policy, keep=["weight"], out=out).released

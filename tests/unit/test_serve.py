@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from sievert.cli import analyses
-from sievert.cli.options import EngineOptions, OutputOptions, ReadingOptions, RoleOptions
-from sievert.cli.serve import LONGEST_LINE, _digest, _Server
+from sievert.cli.serve.run import LONGEST_LINE, _digest, _Server
+from sievert.cli.serve.settings import ServeSettings
+from sievert.commands.assess import run as assessment
 from sievert.errors import UsageError
 from sievert.sources import isolation
 
@@ -162,8 +162,8 @@ def test_masked_names(here: Path) -> None:
 
 def server(here: Path) -> _Server:
     policy = here / "policy.toml"
-    roles, output = RoleOptions(policy=policy), OutputOptions(json_="-", share=True)
-    return _Server(roles, ReadingOptions(), EngineOptions(), output, policy, _digest(policy))
+    settings = ServeSettings(policy=policy)
+    return _Server(settings=settings, policy=policy, sha256=_digest(policy))
 
 
 def test_another_policy_is_refused(here: Path) -> None:
@@ -176,7 +176,7 @@ def test_another_policy_is_refused(here: Path) -> None:
 
 def test_a_crash_costs_one_answer(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And leaves no open file behind."""
-    monkeypatch.setattr(analyses, "assess", lambda *_, **__: os._exit(9))
+    monkeypatch.setattr(assessment, "run", lambda *_, **__: os._exit(9))
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
         assert server(here).answer(b'{"command": "assess", "data": "open.csv"}')[1] == 6

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import sievert
-from sievert.commands.protect import run as protect_run
+from sievert.commands.protect import protection
 from sievert.errors import UsageError
 from sievert.formatting import percent, significant
 from sievert.report.page import PolicyAnswer
@@ -104,7 +104,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def results(folder: Path) -> dict[str, Any]:
     data, policy = folder / "data.csv", folder / "policy.toml"
     with pytest.MonkeyPatch.context() as patched:  # the curve beside the frontier takes seconds
-        patched.setattr(protect_run, "limit_curve", lambda *_: None)
+        patched.setattr(protection, "limit_curve", lambda *_: None)
         frontier = sievert.protect(data, policy=policy, frontier=True)
     given = {
         "assess": sievert.assess(data, policy=policy),

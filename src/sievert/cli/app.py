@@ -143,7 +143,7 @@ def _call(arguments: list[str]) -> int:
         return 0
     command, rest = parser.split_command(tokens)
     if HELP & options or command not in parser.COMMANDS:
-        from sievert.cli.help import show_page
+        from sievert.cli.help.run import show_page
 
         show_page(command)
         return 0

@@ -1,148 +1,135 @@
-"""One call of a command: what all commands that analyse a table do with their options."""
+"""One call of a command: its outputs are checked, its work is done, its result is written."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from sievert.cli.messages import say
-from sievert.cli.options import (
-    EngineOptions,
-    GateOptions,
-    OutputOptions,
-    PageOptions,
-    ReadingOptions,
-    RoleOptions,
-)
-from sievert.cli.parameters import STDIN, TableName, parameters
-from sievert.errors import NOT_SHAREABLE, require
+from sievert.cli.messages import INTERNAL_AND_SHARED, say
+from sievert.errors import NOT_SHAREABLE
+from sievert.result import DescribedResult, Result, ShownResult
+from sievert.session import Steps
+from sievert.settings.command import ListCommand, PageCommand
+from sievert.settings.groups import EngineSettings, ReadingSettings, RoleSettings, hierarchy_files
+from sievert.settings.option import Parameter, parameters
+
+SHAREABLE = ("assess", "compare")  # the commands whose verdicts may be shared
 
 
-@dataclass(frozen=True)
-class Command:
-    """One call of a command, with the options that all of them have."""
+@dataclass(frozen=True, kw_only=True)
+class PageCall:
+    """A call of a command whose result is a page."""
 
     name: str
-    roles: RoleOptions
-    reading: ReadingOptions
-    output: OutputOptions
-    page: PageOptions
-    engine: EngineOptions
-    charts: Path | None
-    gate: GateOptions = GateOptions()
+    settings: PageCommand
+    typed: Mapping[Parameter, Any]  # the options as they were typed
+    run: Callable[[Any, Steps], Result]
 
-    def check_tables(self, *tables: TableName | None) -> list[str]:
-        """The tables; standard input holds one of them only."""
-        if self.output.share:
-            self._check_sharing()
-        given = [str(t) for t in tables if t is not None]
-        require(
-            given.count(STDIN) <= 1, "standard input holds one table", hint="files for the others"
-        )
-        return given
-
-    def _check_sharing(self) -> None:
-        """Nothing is shareable of a command that gives no verdict, nor of its charts."""
-        if self.name not in ("assess", "compare"):
-            raise NOT_SHAREABLE[self.name]
-        if self.charts is not None:
-            raise NOT_SHAREABLE["charts"]
-        if self.name == "compare" and self.roles.policy is None:
-            raise NOT_SHAREABLE["compare"]
-
-    def check_roles(self) -> dict[str, Any]:
-        """The roles as the library takes them; some options go with other commands only."""
-        roles = self.roles.arguments()
-        require(
-            self.name == "assess" or not roles.pop("parameters"),
-            "--alpha-value goes with assess",
-            hint="--value COL=VALUE" if self.name == "attack" else None,
-        )
-        require(
-            self.name not in ("compromise", "ledger", "sketch", "synthetic")
-            or not roles.pop("hierarchies"),
-            "--hierarchy goes with assess, explain and compare",
-        )
-        return roles
-
-    def run(
-        self,
-        tables: list[str],
-        *arguments: Any,
-        function: str | None = None,
-        inputs: Iterable[Any] = (),
-        files: Iterable[Path | None] = (),
-        announced: bool = False,
-        **options: Any,
-    ) -> int:
-        """Call the command's function in the library, and write and print what it returns."""
+    def work(self) -> int:
+        """Do the work, write and print what it gives; return the exit code."""
         from sievert.cli.outputs import Outputs
         from sievert.cli.progress import Watch
 
-        output, roles = self.output, self.check_roles()
-        self.gate.check_policy(self.roles.policy)
-        every = [*tables, *self.roles.files, *inputs]
-        outputs = Outputs(output, self.page, every, *files, charts_to=self.charts, gate=self.gate)
-        api = import_module(f"sievert.commands.{self.name}.api")
+        settings = self.settings
+        settings.check_output()
+        settings.check_page()
+        settings.check()
+        if settings.share:
+            self._check_sharing()
+        settings.check_one_stdin()
+        settings.check_roles()
+        settings.gate.check_policy(settings.policy)
+        if settings.internal and settings.share:
+            raise INTERNAL_AND_SHARED
+        outputs = Outputs(settings, self._inputs())
         with Watch() as watch:
-            result = getattr(api, function or self.name)(
-                *arguments,
-                watch=watch,
-                **options,
-                **roles,
-                **self.reading.arguments(),
-                **self.engine.arguments(),
-            )
-            code = 0 if getattr(result, "passed", True) else 1
-            if output.share:
-                min_cell = 10 if output.min_cell is None else output.min_cell
-                result = result.share(min_cell=min_cell, mask_names=output.mask_names)
-        if announced:
+            result = self.run(settings.as_typed(), watch)
+        passed = result.passed
+        shown: ShownResult = result
+        if settings.share:
+            min_cell = 10 if settings.min_cell is None else settings.min_cell
+            shown = result.share(min_cell=min_cell, mask_names=settings.mask_names)
+        if settings.is_announced:
             outputs.announce_tables()
-        line = ""
-        if self.name == "assess" and not output.share and not result.key_sets:
-            line = self._release_command(result, tables[0], options["population_size"])
-        draw = getattr(result, "charts", lambda: _assessment_charts(result))
-        outputs.write(result, draw, release_command=line)
-        outputs.write_limits(result, self.roles.policy)
-        if output.json_ != "-":
+        line = "" if settings.share else self._release_command(result)
+        outputs.write(shown, result.charts, timed=result, release_command=line)
+        outputs.write_limits(shown, settings.policy)
+        if settings.json != "-":
             from sievert.report import builder, terminal
 
-            page = builder.screen(result, output.language, line)
-            say(terminal.for_stdout(page, everything=output.all_))
-        return code
+            page = builder.screen(shown, settings.language, line)
+            say(terminal.for_stdout(page, everything=settings.everything))
+        return 0 if passed else 1
 
-    def _release_command(self, assessment: Any, table: str, people: int | None) -> str:
-        """The command that makes the best release, to be run where this one was; none: empty."""
-        ways = [] if assessment.options is None else assessment.options.to_dict()["ways"]
-        if not ways:
-            return ""
-        from sievert.cli.parser import function_of, spell
-        from sievert.report.what_would_help import best_way
+    def _check_sharing(self) -> None:
+        """Refuse what is not shareable: charts, and commands that give no verdict."""
+        if self.name not in SHAREABLE:
+            raise NOT_SHAREABLE[self.name]
+        if self.settings.chart_folder is not None:
+            raise NOT_SHAREABLE["charts"]
+        if self.name == "compare" and self.settings.policy is None:
+            raise NOT_SHAREABLE["compare"]
 
-        if "levels" not in best_way(ways):
+    def _inputs(self) -> list[Any]:
+        """List the files that are read, with those that a policy or a hierarchy names."""
+        hierarchies = [t for p, t in self.typed.items() if p.field == "hierarchies"]
+        texts = hierarchies[0] if hierarchies else []
+        return [*self.settings.read_files(), *hierarchy_files(texts, self.settings.policy)]
+
+    def _release_command(self, result: Result) -> str:
+        """Write the command that makes the best release, to be run where this one was."""
+        if not result.offers_release:
             return ""
-        options = {
-            **{("roles", field): value for field, value in vars(self.roles).items()},
-            **{("reading", field): value for field, value in vars(self.reading).items()},
-            **{("engine", field): value for field, value in vars(self.engine).items()},
-            ("roles", "alpha_value"): None,  # for assess only
-            ("making", "population_size"): people,
-            ("output", "language"): self.output.language,
-            ("release", ""): _release_name(table),
-        }
-        values = {
-            p: value
-            for p in parameters(function_of("protect"))
-            if (value := options.get((p.argument, p.field), p.default)) != p.default
-        }
-        return spell("sievert protect", [table], values)
+        from sievert.cli.parser import settings_of, spell
+
+        groups = (RoleSettings, ReadingSettings, EngineSettings)
+        shared = {f.name for group in groups for f in fields(group)} - {"alpha_value"}
+        shared |= {"population_size", "language"}
+        typed = {p.field: v for p, v in self.typed.items() if p.field in shared and _changes(p, v)}
+        place = next(p for p in parameters(type(self.settings)) if p.positional)
+        table = str(getattr(self.settings, place.field))
+        known = {p.field: p for p in parameters(settings_of("protect"))}
+        release = next(p for p in known.values() if "-o" in p.names)
+        values = {known[name]: value for name, value in typed.items() if name in known}
+        values[release] = _release_name(table)
+        given = [p for p in known.values() if p in values]
+        given.sort(key=lambda p: (p.heading != RoleSettings.heading, p.shared))
+        return spell("sievert protect", [table], {p: values[p] for p in given})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListCall:
+    """A call of a command whose result is a few lines of text."""
+
+    settings: ListCommand
+    run: Callable[[Any, Steps], DescribedResult]
+
+    def work(self) -> int:
+        """Do the work, write its JSON, and say what there is; return the exit code."""
+        from sievert.cli.outputs import check_outputs, write_json
+        from sievert.cli.progress import Watch
+
+        settings = self.settings
+        settings.check()
+        inputs = settings.read_files()
+        check_outputs([settings.json], inputs, force=settings.force)
+        with Watch() as watch:
+            result = self.run(settings.as_typed(), watch)
+        if settings.json is not None:
+            write_json(settings.json, result.to_dict(), inputs, force=settings.force)
+        if settings.json != "-":
+            say(f"{result.describe(settings.language)}\n")
+        return 0 if result.passed else 1
+
+
+def _changes(parameter: Parameter, value: Any) -> bool:
+    """Tell whether a typed value differs from what holds without it; a flag does if it is set."""
+    return bool(value if parameter.kind is bool else value != parameter.default)
 
 
 def _release_name(table: str) -> str:
-    """The file of a release of a table, which is no table that is there.
+    """Name the file of a release of a table so that it is no table that is there.
 
     >>> _release_name("data/adult.csv.gz"), _release_name("release.csv"), _release_name("-")
     ('adult_release.csv', 'new_release.csv', 'release.csv')
@@ -151,11 +138,3 @@ def _release_name(table: str) -> str:
     if name == "release":
         return "new_release.csv"
     return f"{name}_release.csv" if re.fullmatch(r"\w[\w-]*", name) else "release.csv"
-
-
-def _assessment_charts(assessment: Any) -> dict[str, Any]:
-    from sievert.charts import of_approximate, of_attacks, of_sizes
-
-    sizes = of_sizes(assessment.table.get("class_sizes", ()))
-    attacks = of_attacks({"": assessment.attacks or {}})
-    return sizes | attacks | of_approximate(assessment.approximate)

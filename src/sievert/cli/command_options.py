@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from sievert.cli.options import Names, Options, pairs, typed_names
+from sievert.cli.options import Names, Options, pairs
 from sievert.cli.parameters import TableName, Traits
 from sievert.errors import UsageError, require
 
-FRAMEWORKS = ("wp216", "ico", "hipaa", "ema0070", "iso27559", "sp800188")
 MODELS = ("1", "2", "3", "4", "funnel", "identity", "identity-reverse")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 
@@ -100,54 +99,6 @@ class ReasoningOptions(Options):
         names = ["cross"] if self.domain is None else list(self.domain)
         word = names[0] if names in (["cross"], ["observed"]) else None
         return options | {"domain": word or pairs(names, "--domain", "age=17..90")}
-
-
-@dataclass(frozen=True)
-class ComparisonOptions(Options):
-    """How releases are held against their original.
-
-    Attributes
-    ----------
-    key
-        A column that tells people apart, the same in all tables; else their order must be.
-    paired
-        Say that the releases are in the order of the original, where the tables cannot
-        show it; refused where they, or the pairing file, show another order.
-    predict
-        Columns to predict from the release and from the original; the secrets unless given.
-    bins
-        COL=N: cut a column of numbers at N quantiles of the original; 0 for the values as they are.
-        Columns of nearly as many numbers as records are cut unless told otherwise.
-    shuffles
-        From how many shuffles a p-value is made; 0 for none.
-    seed
-        Where shuffling starts.
-    limit
-        Hold each release against the least bits about a secret that its distortion would allow.
-    """
-
-    heading = "Comparison"
-
-    key: str | None = None
-    paired: bool = False
-    predict: Names = None
-    bins: Names = None
-    shuffles: int = 99
-    seed: int = 0
-    limit: bool = False
-
-    def arguments(self) -> dict[str, Any]:
-        bins = pairs(self.bins, "--bins", "income=10")
-        require(
-            all(text.isdecimal() for text in bins.values()),
-            "--bins takes COLUMN=NUMBER",
-            hint="--bins income=10",
-        )
-        return {
-            **vars(self),
-            "predict": typed_names(self.predict),
-            "bins": {column: int(text) for column, text in bins.items()},
-        }
 
 
 @dataclass(frozen=True)
@@ -276,61 +227,3 @@ class LimitOptions(Options):
 
     def arguments(self) -> dict[str, Any]:
         return {**vars(self), "at": _numbers(self.at, "--at") if self.at else None}
-
-
-@dataclass(frozen=True)
-class SubsetOptions(Options):
-    """Which subsets of the columns are measured.
-
-    Attributes
-    ----------
-    max_size
-        Only subsets of at most so many columns. All are measured up to 12 columns.
-    budget
-        Only so many subsets, the most telling first.
-    orders
-        Orders of the columns from which shares are sampled if not all subsets are measured: 64.
-    seed
-        Where sampling starts.
-    """
-
-    heading = "Subsets"
-
-    max_size: int | None = None
-    budget: int | None = None
-    orders: int | None = None
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class PopulationOptions(Options):
-    """Of what the table is a sample.
-
-    Attributes
-    ----------
-    population_size
-        The table is a sample of so many people.
-    fraction
-        The table is this share of the people: 0.1 for one in ten.
-    population
-        A table of everybody, with the same quasi-identifiers.
-    weight
-        The column that says how many people a record stands for.
-    household
-        The column that says which household a record belongs to.
-    individual_risk
-        With --weight: the exact risk of a record, or approx, sdcMicro's default, never below it.
-    alpha
-        With --missing wildcard: a record that lacks a value which another one has counts as this
-        much of a match, from 0 to 1; 1 unless given.
-    """
-
-    heading = "Population"
-
-    population_size: int | None = None
-    fraction: str | None = None
-    population: TableName | None = None
-    weight: str | None = None
-    household: str | None = None
-    individual_risk: Annotated[str, Traits(choices=("exact", "approx"))] = "exact"
-    alpha: str | None = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from sievert.cli.command import Command
+from sievert.cli.function_command import FunctionCall
 from sievert.cli.options import (
     EngineOptions,
     GateOptions,
@@ -126,7 +126,7 @@ def check(
     release
         Your own copy of the new release, with the key of its people; as for assess.
     """
-    command = Command("ledger", roles, reading, output, page, engine, None, gate)
+    command = FunctionCall("ledger", roles, reading, output, page, engine, None, gate)
     why = "--show-values goes with explain and attacks: nothing here names values"
     require(not output.show_values, why)
     # The table here has the key of its people, and is not the file that goes out.

@@ -106,7 +106,7 @@ def command_line(arguments: Iterable[str], error: SievertError) -> str:
     Options that may hold values of the data are not repeated.
     """
     command, places, values = parser.read(arguments)
-    kept = {p: v for p, v in values.items() if (p.field or p.argument) not in OF_VALUES}
+    kept = {p: v for p, v in values.items() if p.field not in OF_VALUES}
     more = "" if len(kept) == len(values) else " ..."
     words = [parser.spell(f"sievert {command}", places), error.hint, parser.spell("", (), kept)]
     return " ".join(filter(None, words)) + more

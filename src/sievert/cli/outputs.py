@@ -6,14 +6,15 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sievert import files
-from sievert.cli.messages import say, tell
-from sievert.cli.options import GateOptions, OutputOptions, PageOptions
-from sievert.cli.parameters import STDIN
+from sievert.cli.messages import INTERNAL, say, tell
 from sievert.errors import UsageError, require
 from sievert.formatting import printable
+from sievert.result import Result, ShownResult
+from sievert.settings.command import PageCommand
+from sievert.settings.option import STDIN
 from sievert.version import __version__
 
 if TYPE_CHECKING:
@@ -21,6 +22,21 @@ if TYPE_CHECKING:
     from sievert.report.page import Page
 
 Draw = Callable[[], Mapping[str, Any]]
+
+
+class PageFiles(Protocol):
+    """Options that name the files of a page."""
+
+    @property
+    def html(self) -> Path | None:
+        """The file of HTML."""
+
+    @property
+    def markdown(self) -> Path | None:
+        """The file of Markdown."""
+
+    def check_endings(self) -> None:
+        """Refuse a page whose name has another ending."""
 
 
 def as_json(content: Mapping[str, Any]) -> str:
@@ -66,29 +82,31 @@ def announce(path: Path) -> None:
 class Outputs:
     """The outputs of one command: checked when made, written in the end."""
 
-    def __init__(
-        self,
-        output: OutputOptions,
-        page: PageOptions,
-        inputs: list[Any],
-        *others: Path | None,
-        charts_to: Path | None = None,
-        gate: GateOptions = GateOptions(),
-    ) -> None:
-        self.output, self.page, self.charts_to, self.gate = output, page, charts_to, gate
-        self.inputs = [i for i in (*inputs, page.texts) if i is not None]
+    def __init__(self, settings: PageCommand, inputs: Iterable[Any]) -> None:
+        self.settings = settings
+        self.inputs = [i for i in (*inputs, settings.texts) if i is not None]
         require(
-            (not output.mask_names and output.min_cell is None) or output.share,
+            (not settings.mask_names and settings.min_cell is None) or settings.share,
             "--mask-names and --min-cell go with --share",
         )
-        page.check_internal(share=output.share)
-        self.settings = _settings(output, page)
+        if settings.internal:
+            tell(INTERNAL)
+        self.page = _page_settings(settings)
+        others = settings.written_files()
         self.before = {path: _version(path) for path in others if path is not None}
-        given = (output.json_, output.timings, page.html, page.markdown, gate.junit, gate.sarif)
-        paths = check_outputs((*given, *others), self.inputs, force=output.force)
-        page.check_endings()
-        if charts_to is not None:
-            _check_charts(charts_to, self.inputs, paths)
+        gate = settings.gate
+        given = (
+            settings.json,
+            settings.timings,
+            settings.html,
+            settings.markdown,
+            gate.junit,
+            gate.sarif,
+        )
+        paths = check_outputs((*given, *others), self.inputs, force=settings.force)
+        settings.check_endings()
+        if settings.chart_folder is not None:
+            _check_charts(settings.chart_folder, self.inputs, paths)
 
     def announce_tables(self) -> None:
         """Say which tables the library has written, and which are those of an earlier run."""
@@ -98,39 +116,48 @@ class Outputs:
             elif before is not None:
                 tell(f"not written: {printable(str(path))} is from an earlier run\n")
 
-    def write(self, result: Any, draw: Draw, *, release_command: str = "") -> None:
-        """Numbers first: whatever a page or a picture fails of, they are there."""
-        output, force = self.output, self.output.force
-        if self.charts_to is not None:
+    def write(
+        self, result: ShownResult, draw: Draw, *, timed: Result, release_command: str = ""
+    ) -> None:
+        """Write numbers first: whatever a page or a picture fails of, they are there.
+
+        `draw` makes the charts, and `timed` knows how long each step took.
+        """
+        settings = self.settings
+        force = settings.force
+        folder = settings.chart_folder
+        if folder is not None:
             from sievert import charts
 
             specs = draw()
             hint = "--attacks, -q COLUMNS, or a secret of numbers"
             require(specs, "no chart can be drawn of this", hint=hint)
-            charts.check(self.charts_to, specs, sources=self.inputs, force=force)
-        for path, content in ((output.json_, type(result).to_dict), (output.timings, timings)):
-            if path is not None:
-                write_json(path, content(result), self.inputs, force=force)
-        if self.settings is not None:
+            charts.check(folder, specs, sources=self.inputs, force=force)
+        if settings.json is not None:
+            write_json(settings.json, result.to_dict(), self.inputs, force=force)
+        if settings.timings is not None:
+            write_json(settings.timings, timings(timed), self.inputs, force=force)
+        if self.page is not None:
             from sievert.report.builder import build
 
-            settings = replace(self.settings, release_command=release_command)
-            write_page(build([result], settings), self.page, self.inputs, force=force)
-        if self.charts_to is not None:
-            for chart in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
+            page = build([result], replace(self.page, release_command=release_command))
+            write_page(page, settings, self.inputs, force=force)
+        if folder is not None:
+            for chart in charts.write(folder, specs, sources=self.inputs, force=force):
                 announce(chart)
 
-    def write_limits(self, result: Any, policy: Path | None) -> None:
-        """The limits of a policy for a pipeline."""
-        if policy is None or (self.gate.junit is None and self.gate.sarif is None):
+    def write_limits(self, result: ShownResult, policy: Any) -> None:
+        """Write the limits of a policy for a pipeline."""
+        gate = self.settings.gate
+        if policy is None or not gate.is_gate:
             return
         from sievert.report import pipeline
 
-        place = None if self.output.share else policy
-        for path, text in ((self.gate.junit, pipeline.junit), (self.gate.sarif, pipeline.sarif)):
+        place = None if self.settings.share else Path(policy)
+        for path, text in ((gate.junit, pipeline.junit), (gate.sarif, pipeline.sarif)):
             if path is not None:
                 written = text(result.to_dict(), place)
-                files.write_text(path, written, sources=self.inputs, force=self.output.force)
+                files.write_text(path, written, sources=self.inputs, force=self.settings.force)
 
 
 def _version(path: Path) -> tuple[int, int] | None:
@@ -142,24 +169,24 @@ def _version(path: Path) -> tuple[int, int] | None:
     return facts.st_ino, facts.st_mtime_ns
 
 
-def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None:
-    if not page.exists:
+def _page_settings(settings: PageCommand) -> ReportSettings | None:
+    if not settings.has_page:
         return None
     from sievert.report.builder import ReportSettings
     from sievert.report.texts import read_texts
 
-    read_texts(page.texts)  # so that a mistake in it is an error before the work
+    read_texts(settings.texts)  # so that a mistake in it is an error before the work
     return ReportSettings(
-        output.share,
-        page.title,
-        page.texts,
-        output.min_cell,
-        output.mask_names,
-        output.language,
+        share=settings.share,
+        title=settings.title,
+        texts=settings.texts,
+        min_cell=settings.min_cell,
+        mask_names=settings.mask_names,
+        language=settings.language,
     )
 
 
-def write_page(page: Page, options: PageOptions, sources: list[Any], *, force: bool) -> None:
+def write_page(page: Page, options: PageFiles, sources: list[Any], *, force: bool) -> None:
     """A page as HTML, as Markdown or both."""
     from sievert.report.builder import write
 
@@ -170,7 +197,7 @@ def write_page(page: Page, options: PageOptions, sources: list[Any], *, force: b
             announce(path)
 
 
-def timings(result: Any) -> dict[str, Any]:
+def timings(result: Result) -> dict[str, Any]:
     """How long a run took, and how much memory it used."""
     whole = sum(result.timings.values())
     return {

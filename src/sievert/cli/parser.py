@@ -1,26 +1,41 @@
-"""The command line as a call of a function: commands, options and their values."""
+"""The command line as the settings of a command: commands, options and their values."""
 
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from sievert.cli.parameters import STDIN, Parameter, parameters
 from sievert.errors import RefusedError, UsageError, require
 from sievert.formatting import nearest, printable
+from sievert.settings.command import Command, ListCommand, PageCommand
+from sievert.settings.option import STDIN, Parameter, from_command_line, parameters
 from sievert.sources.addresses import holds_password
 
-# Where each command lives: a command of several words after its first word.
-COMMANDS = {
-    "assess": "analyses.assess",
+
+@dataclass(frozen=True, kw_only=True)
+class CommandPlace:
+    """Where the settings and the work of a command are."""
+
+    folder: str  # a package of sievert, with the modules `settings` and `run`
+    settings: str  # the class
+    run: str = "run"  # the function
+
+
+def _command(name: str) -> CommandPlace:
+    return CommandPlace(folder=f"commands.{name}", settings=f"{name.capitalize()}Settings")
+
+
+COMMANDS: dict[str, CommandPlace | str] = {
+    "assess": _command("assess"),
     "attack": "analyses.attack",
-    "compare": "analyses.compare",
+    "compare": _command("compare"),
     "compromise": "analyses.compromise",
-    "limit": "analyses.limit",
-    "protect": "analyses.protect",
-    "hierarchies": "analyses.hierarchies",
-    "explain": "analyses.explain",
+    "limit": _command("limit"),
+    "protect": _command("protect"),
+    "hierarchies": _command("hierarchies"),
+    "explain": _command("explain"),
     "sketch": "sketch.sketch",
     "synthetic": "synthetic.synthetic",
     "ledger add": "ledger.add",
@@ -35,11 +50,11 @@ COMMANDS = {
     "measures": "documents.measures",
     "policy check": "documents.check",
     "doctor": "doctor.doctor",
-    "serve": "serve.serve",
+    "serve": CommandPlace(folder="cli.serve", settings="ServeSettings"),
     "workbench": "workbench.workbench",
     "run": "workbench.run",
-    "help": "help.show_help",
-    "completion": "completion.complete",
+    "help": CommandPlace(folder="cli.help", settings="HelpSettings"),
+    "completion": CommandPlace(folder="cli.completion", settings="CompletionSettings"),
 }
 # Options that people look for in another command than the one they are of.
 OWNERS = {
@@ -64,11 +79,37 @@ OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; - is a name, and -
 LISTS = {"--quasi", "-q", "--qi", "--sensitive", "-s", "--sa", "--identifier", "-i", "--key-set"}
 
 
+def settings_of(command: str) -> type[Command]:
+    """Import the settings of a command."""
+    place = COMMANDS[command]
+    assert isinstance(place, CommandPlace)
+    module = import_module(f"sievert.{place.folder}.settings")
+    settings: type[Command] = getattr(module, place.settings)
+    return settings
+
+
 def function_of(command: str) -> Callable[..., Any]:
-    """The function that a command calls."""
-    module, _, name = COMMANDS[command].partition(".")
+    """Import the function of a command whose options are its arguments."""
+    place = COMMANDS[command]
+    assert isinstance(place, str)
+    module, _, name = place.partition(".")
     function: Callable[..., Any] = getattr(import_module(f"sievert.cli.{module}"), name)
     return function
+
+
+def described(command: str) -> type[Command] | Callable[..., Any]:
+    """Import what has the docstring of a command."""
+    is_function = isinstance(COMMANDS[command], str)
+    return function_of(command) if is_function else settings_of(command)
+
+
+def parameters_of(command: str) -> tuple[Any, ...]:
+    """List the arguments and options of a command."""
+    if isinstance(COMMANDS[command], str):
+        from sievert.cli.parameters import parameters as of_function
+
+        return of_function(function_of(command))
+    return parameters(settings_of(command))
 
 
 def next_words(chain: str = "") -> list[str]:
@@ -108,18 +149,27 @@ def join_lists(arguments: Iterable[str]) -> list[str]:
 
 
 def call(command: str, tokens: list[str]) -> int:
-    """Call the function of a command with what the tokens say; the exit code."""
+    """Call a command with what the tokens say; return the exit code."""
     require(
         not any(map(holds_password, tokens)),
         "a password in a command is seen by everybody on the machine",
         hint="PGPASSWORD in the environment, or ~/.pgpass",
         error=RefusedError,
     )
-    function = function_of(command)
     try:
-        places, values = _parse(parameters(function), command, tokens)
+        places, values = _parse(parameters_of(command), command, tokens)
     except UsageError as error:
         raise UsageError(error.what, hint=error.hint or f"sievert {command} --help") from None
+    if isinstance(COMMANDS[command], str):
+        return _call_function(function_of(command), places, values)
+    settings = from_command_line(settings_of(command), places, values)
+    return call_with(command, settings, values)
+
+
+def _call_function(
+    function: Callable[..., Any], places: list[Any], values: Mapping[Any, Any]
+) -> int:
+    """Call a function whose arguments are options, or groups of options."""
     arguments: dict[str, Any] = {}
     for parameter, value in values.items():
         if parameter.field:
@@ -131,10 +181,28 @@ def call(command: str, tokens: list[str]) -> int:
     return function(*places, **arguments) or 0
 
 
+def call_with(command: str, settings: Command, typed: Mapping[Parameter, Any]) -> int:
+    """Call a command with its settings, of which `typed` were typed; return the exit code."""
+    place = COMMANDS[command]
+    assert isinstance(place, CommandPlace)
+    work: Callable[..., Any] = getattr(import_module(f"sievert.{place.folder}.run"), place.run)
+    if isinstance(settings, PageCommand):
+        from sievert.cli.command import PageCall
+
+        name = command.partition(" ")[0]
+        return PageCall(name=name, settings=settings, typed=typed, run=work).work()
+    if isinstance(settings, ListCommand):
+        from sievert.cli.command import ListCall
+
+        return ListCall(settings=settings, run=work).work()
+    code: int = work(settings)
+    return code
+
+
 def read(arguments: Iterable[str]) -> tuple[str, list[Any], dict[Parameter, Any]]:
     """The command of a line without mistakes, its arguments and its options."""
     command, tokens = split_command(join_lists(arguments))
-    return command, *_parse(parameters(function_of(command)), command, tokens)
+    return command, *_parse(parameters_of(command), command, tokens)
 
 
 def spell(start: str, places: Iterable[str], values: Mapping[Parameter, Any] | None = None) -> str:

@@ -4,7 +4,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from sievert.cli.command import Command
+from sievert.cli.function_command import FunctionCall
 from sievert.cli.options import (
     EngineOptions,
     OutputOptions,
@@ -56,7 +56,7 @@ def sketch(
     out
         Write the sketches to this file, to merge and to look at later.
     """
-    command = Command("sketch", roles, reading, output, page, engine, None)
+    command = FunctionCall("sketch", roles, reading, output, page, engine, None)
     tables = command.check_tables(data, *others)
     require(not output.show_values, "--show-values goes with explain and attacks")
     return command.run(

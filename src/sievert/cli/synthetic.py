@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from sievert.cli.command import Command
+from sievert.cli.function_command import FunctionCall
 from sievert.cli.options import (
     EngineOptions,
     GateOptions,
@@ -79,7 +79,7 @@ def synthetic(
         Write one row a person of the original, with the score of every attack, to this .csv or
         .parquet file.
     """
-    command = Command("synthetic", roles, reading, output, page, engine, None, gate)
+    command = FunctionCall("synthetic", roles, reading, output, page, engine, None, gate)
     require(tables, "no synthetic table given", hint="sievert synthetic ORIGINAL SYNTHETIC")
     why = "--show-values goes with explain and attacks: nothing here names values"
     require(not output.show_values, why)

@@ -80,11 +80,13 @@ def describe_population(
         "marketer": people.marketer(itself).to_dict(),
     }
     size, frequencies = None, None
-    if stated.size is not None or stated.fraction is not None:
-        size = people.population_size(records, size=stated.size, fraction=stated.fraction)
-    if stated.table is not None:
+    if stated.population_size is not None or stated.fraction is not None:
+        size = people.population_size(
+            records, size=stated.population_size, fraction=stated.fraction
+        )
+    if stated.population is not None:
         own = questions.cube(quasi) if classes is None else classes
-        size, numbers = _population_table(own, stated.table, source)
+        size, numbers = _population_table(own, stated.population, source)
         chapter |= numbers
     if size is not None:
         chapter |= {"size": size, "fraction": records / size}

@@ -35,7 +35,7 @@ MOST_SAMPLED = 4096  # subsets that are measured for it, unless more orders are 
 UNITS = {"unique_count": ("records", "high")}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SubsetSettings:
     """Which subsets are measured, and from how many orders shares are sampled."""
 

@@ -17,11 +17,11 @@ from sievert.formatting import plural
 from sievert.hierarchies import MOST_BYTES, to_hierarchy
 from sievert.losses.loss import as_numbers, combination_codes
 from sievert.pairing.record_pairs import sparse_numbers
+from sievert.releases.choices import ALPHABETS, DISTORTIONS, MOST
 from sievert.request.requested import check_known
 from sievert.tradeoff import ladder
 
-NAMES = ("hamming", "squared", "absolute")
-HAMMING, SQUARED, ABSOLUTE = NAMES
+HAMMING, SQUARED, ABSOLUTE = DISTORTIONS
 HIERARCHY, MATRIX = "hierarchy", "matrix"
 WORDS = {
     HAMMING: "share of values changed",
@@ -30,9 +30,7 @@ WORDS = {
     HIERARCHY: "level of the lowest common label as a share of the height",
     MATRIX: "distances from a file",
 }
-MOST = 1000  # combinations of one joint alphabet
-KINDS = ("auto", "joint", "columns", "merged")
-AUTO, JOINT, COLUMNS, MERGED = KINDS
+AUTO, JOINT, COLUMNS, MERGED = ALPHABETS
 CELLS = 1 << 22  # distances that are computed at once
 
 
@@ -68,14 +66,19 @@ def released_column(
         places, numbers = rank[places], numbers[order]
         occurring = [occurring[i] for i in order.tolist()]
     values = tuple(occurring)
-    labels, distances, how = values, 1.0 - np.eye(len(values)), HAMMING
+    labels = values
+    distances = 1.0 - np.eye(len(values))
+    how: str = HAMMING
     if tree is not None:
         times = np.bincount(places.ravel(), minlength=len(values))
-        distances, how = _by_hierarchy(name, values, times, tree), HIERARCHY
-    elif kind not in NAMES:
-        (labels, distances), how = _by_file(name, values, kind), MATRIX
+        distances = _by_hierarchy(name, values, times, tree)
+        how = HIERARCHY
+    elif kind not in DISTORTIONS:
+        labels, distances = _by_file(name, values, kind)
+        how = MATRIX
     elif kind != HAMMING and numbers is not None:
-        distances, how = _by_numbers(numbers, squared=kind == SQUARED), kind
+        distances = _by_numbers(numbers, squared=kind == SQUARED)
+        how = kind
     return ReleasedColumn(name, values, places.ravel(), labels, distances, how, numbers is not None)
 
 
@@ -117,7 +120,7 @@ def _by_file(name: str, values: Sequence[Text], given: Any) -> tuple[tuple[Text,
             head, *lines = [row for row in csv.reader(file, delimiter=sign) if row] or [[]]
     except OSError as error:
         raise InputError(
-            f"{path.name}: {error.strerror}", hint=f"{', '.join(NAMES)}, or a CSV file"
+            f"{path.name}: {error.strerror}", hint=f"{', '.join(DISTORTIONS)}, or a CSV file"
         ) from None
     except (UnicodeDecodeError, csv.Error):
         raise InputError(f"{path.name}: not a table of delimited UTF-8 text") from None
@@ -160,12 +163,12 @@ def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) ->
     require(
         isinstance(distortion, str | os.PathLike),
         "a distortion is a name or a CSV file",
-        hint=", ".join(NAMES),
+        hint=", ".join(DISTORTIONS),
     )
-    if distortion in NAMES:
+    if distortion in DISTORTIONS:
         return
     if isinstance(distortion, str) and Path(distortion).suffix.lower() not in (".csv", ".tsv"):
-        raise unknown("--distortion:", distortion, NAMES)
+        raise unknown("--distortion:", distortion, DISTORTIONS)
     require(
         columns <= 1 and not hierarchies,
         "distances from a file are of one column, without a hierarchy",
@@ -265,7 +268,7 @@ def alphabets(
     reduced: int | None = None,
 ) -> tuple[str, list[ReleaseAlphabet]]:
     """The alphabets of some columns, and which kind they are."""
-    check_known("--alphabet:", kind, KINDS)
+    check_known("--alphabet:", kind, ALPHABETS)
     require(most >= 2, "an alphabet has at least 2 combinations", hint=f"--most {MOST}")
     require(
         reduced is None or reduced >= 1, "at least 1 combination is released", hint="--reduced 20"

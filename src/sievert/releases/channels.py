@@ -1,4 +1,4 @@
-"""A model solved for an alphabet: its settings, the best channel, and records drawn from it.
+"""A model solved for an alphabet: the best channel, and records drawn from it.
 
 Given the records, everything that is drawn is a sum over independent draws. The distortion's
 variance is exact; that of the plug-in information, and by how much it is too high, come from the
@@ -7,7 +7,7 @@ Poisson's.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import UsageError, require, unknown
 from sievert.measures.kernel import LN2
 from sievert.numerics.special_functions import NORMAL_QUANTILE
-from sievert.releases.alphabets import AUTO, HAMMING, MOST, ReleaseAlphabet
-from sievert.request.requested import check_whole
+from sievert.releases.alphabets import ReleaseAlphabet
+from sievert.releases.choices import FUNNEL, IDENTITY, REVERSE
 from sievert.tradeoff import (
     Joint,
     Tradeoff,
@@ -38,67 +37,11 @@ ZERO = 10.0**-DIGITS  # probabilities of a channel below it are none
 WORK = 6e10  # multiplications that one point may take, by which steps are limited
 FEWEST = 100  # steps
 SEVERAL = 4  # points that may take as much as one; more share it
-FUNNEL, IDENTITY, REVERSE = "funnel", "identity", "identity reverse"
-MODELS: tuple[int | str, ...] = (1, 2, 3, 4, FUNNEL, IDENTITY, REVERSE)
 CONVEX = {1: 1, 2: 2, IDENTITY: 1, REVERSE: 2}  # solved as model
 LABELLED = (3, 4, FUNNEL)  # whose released values are labels, not values of X
 UNITS = {1: "bits", 2: "1", 3: "bits", 4: "bits", FUNNEL: "bits", IDENTITY: "bits", REVERSE: "1"}
-MOST_POINTS = 200
 SMALL = 100.0  # expected records of a cell up to which Poisson's terms are computed
 FLOOR = 1e-300
-
-
-@dataclass(frozen=True)
-class LimitSettings:
-    """The model, its constraints, and the alphabet of the channel."""
-
-    model: int | str
-    at: tuple[float, ...]
-    distortion: Any = HAMMING
-    hierarchies: Mapping[str, Any] | None = None
-    alphabet: str = AUTO
-    most: int = MOST
-    occurring: bool = False
-    reduced: int | None = None
-    points: int = 0
-    gap: float | None = None
-    seconds: float | None = None
-    seed: int = 0
-
-    @property
-    def alike(self) -> bool:
-        """Whether X itself is the sensitive attribute."""
-        return self.model in (IDENTITY, REVERSE)
-
-
-def limit_settings(model: Any, at: Any, points: Any, seed: Any, **options: Any) -> LimitSettings:
-    """Settings that make sense, or an error."""
-    number = known_model(model)
-    try:
-        constraints = [float(at)] if isinstance(at, int | float) else [float(a) for a in at]
-    except (TypeError, ValueError):
-        raise UsageError("at: a number, or a list of numbers", hint="at=0.1") from None
-    check_at(constraints)
-    require(
-        not isinstance(points, bool) and isinstance(points, int) and 0 <= points <= MOST_POINTS,
-        f"--points must be from 0 to {MOST_POINTS}",
-    )
-    check_whole("--seed", seed, 0)
-    return LimitSettings(
-        number, tuple(sorted(set(constraints))), points=points, seed=seed, **options
-    )
-
-
-def known_model(model: Any) -> int | str:
-    """A model from its number or name.
-
-    >>> known_model("1"), known_model("identity-reverse")
-    (1, 'identity reverse')
-    """
-    named = {str(each): each for each in MODELS}
-    if (text := str(model).replace("-", " ")) not in named:
-        raise unknown("--model:", str(model), named)
-    return named[text]
 
 
 def solutions(
@@ -173,15 +116,6 @@ def synthetic(weights: Floats, channel: Floats) -> Floats:
     sums = together.sum(axis=0)
     used = sums > 0
     return np.asarray(channel[:, used] @ (together[:, used] / sums[used]).T)
-
-
-def check_at(at: Sequence[float]) -> None:
-    """Constraints are numbers from 0 on."""
-    require(
-        at and all(math.isfinite(a) and a >= 0 for a in at),
-        "--at takes numbers from 0 on",
-        hint="--at 0.1, or --at 0.05,0.1,0.2",
-    )
 
 
 # -- records drawn from a channel ---------------------------------------------------------------

@@ -39,6 +39,7 @@ from sievert.methods.full_domain.nodes import Hints
 from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import MeasureLimit, Policy, Verdict, judge, judge_suppressed
 from sievert.policy.judgement import harmless_side
+from sievert.releases.choices import AUTO, KEEP
 from sievert.releases.earlier import JointReleases
 from sievert.releases.floor import SearchFloor
 from sievert.releases.secret_rules import secret_cells
@@ -50,12 +51,10 @@ UNIQUE = "unique_records"
 ANY_OF_A_SECRET = "l_diversity"  # a limit that lacks an order is undecided where others are not
 FIXED = 3_000  # cells whose measuring takes as long as what every recoded table costs
 MEASURED = 3  # cells that take as long to scan as one to measure
-KEEP, DROP, AUTO = "keep", "drop", "auto"  # what becomes of suppressed records in a release
-SUPPRESSED_ROWS = (KEEP, DROP, AUTO)
 SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchSettings:
     """What is minimised, and what may be given up for it."""
 
@@ -63,9 +62,6 @@ class SearchSettings:
     loss: str = "generalization_loss"
     secret: str | None = None  # whose bits are counted, for the loss "bits"
     weights: Mapping[str, float] | None = None
-    seconds: float | None = None
-    frontier: bool = False  # whether all nodes are gone through
-    memory: str | None = None  # as --memory says
     suppressed_rows: str = AUTO  # whether they stay in the release
     uncompiled: int = 0  # cells that are scanned before compiled loops are loaded
 

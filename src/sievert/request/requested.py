@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from sievert import files
 from sievert import roles as role
@@ -21,7 +21,6 @@ from sievert.errors import (
     ExhaustedError,
     InputError,
     require,
-    unknown,
 )
 from sievert.formatting import plural
 from sievert.request.repeated_rows import naming_columns, repeated_identifiers
@@ -35,6 +34,10 @@ from sievert.request.suppression import (
 )
 from sievert.roles import Roles
 from sievert.session import Clock, Steps, count_people, open_source
+from sievert.settings.checks import check_known as check_known
+from sievert.settings.checks import check_whole as check_whole
+from sievert.settings.policy_source import PolicyOfRelease as PolicyOfRelease
+from sievert.settings.policy_source import PolicySource as PolicySource
 from sievert.sources.addresses import DATABASES
 from sievert.sources.table import Table
 
@@ -42,9 +45,6 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
     from sievert.policy import Gate, Policy, PolicyFile
 
-PolicySource: TypeAlias = (
-    "Policy | PolicyOfRelease | str | os.PathLike[str] | Mapping[str, Any] | None"
-)
 SYNTHETIC_LIMITS = (
     "[limits.synthetic] of the policy is not held against anything here: that is done by "
     "sievert synthetic"
@@ -131,17 +131,6 @@ class Reading:
             if whole is None or time.monotonic() - self.started < whole:
                 raise  # memory, not time
             raise late from None
-
-
-@dataclass(frozen=True)
-class PolicyOfRelease:
-    """A policy for a file that was just written, with the columns that were made for it.
-
-    Only the code that made such a column says so: no policy can.
-    """
-
-    policy: Mapping[str, Any]
-    fresh: tuple[str, ...]  # keys that nobody has seen before
 
 
 @dataclass(frozen=True)
@@ -491,18 +480,3 @@ def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> i
         error=InputError,
     )
     return dropped
-
-
-def check_known(what: str, name: str, names: Collection[str]) -> None:
-    """Raise an error for a name that is none of these."""
-    if name not in names:
-        raise unknown(what, name, names)
-
-
-def check_whole(what: str, number: Any, least: int, most: int | None = None) -> None:
-    """Raise an error where something is no whole number, or too small or too large."""
-    require(
-        not isinstance(number, bool) and isinstance(number, int) and number >= least,
-        f"{what}: a whole number, {least} or more",
-    )
-    require(most is None or number <= most, f"{what} must be from {least} to {most or 0:,}")

@@ -1,249 +1,236 @@
-"""The public function `assess`.
+"""The public function `assess`, written from the settings by `make generate`."""
 
-It has one keyword per option of the command, so that editors and `help` show them all.
-"""
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-import math
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Unpack
-
-from sievert import files
-from sievert import roles as role
-from sievert.commands.assess.frameworks import FRAMEWORKS
 from sievert.commands.assess.result import Assessment
-from sievert.commands.assess.run import AssessmentSettings, assess_table
-from sievert.counts.questions import Questions
-from sievert.errors import require
-from sievert.measurement.population_settings import PopulationSettings
-from sievert.measurement.table_measures import MeasureSettings, check_hierarchies
-from sievert.request.requested import (
-    PolicySource,
-    Reading,
-    RequestedRoles,
-    check_known,
-    check_whole,
-    collect_sets,
-    requested_roles,
-)
-from sievert.session import Clock, Steps, no_progress
-from sievert.sources.options import ReaderOptions
-from sievert.sources.table import Table
-
-MOST_SIGHTINGS = 1000
+from sievert.commands.assess.run import run
+from sievert.commands.assess.settings import AssessSettings, Framework
+from sievert.measurement.population_settings import IndividualRisk
+from sievert.session import Steps, no_progress
+from sievert.settings.groups import Missing, Names, Place
+from sievert.settings.option import UNSTATED, Unstated
+from sievert.settings.policy_source import PolicySource
+from sievert.sources.options import EngineName
 
 
 def assess(
     data: Any,
-    quasi: str | Iterable[str] | None = None,
-    sensitive: str | Iterable[str] | None = None,
-    identifier: str | Iterable[str] | None = None,
+    quasi: Names = None,
+    sensitive: Names = None,
+    identifier: Names = None,
     *,
     key_sets: Iterable[str | Iterable[str]] | None = None,
-    person: str | None = None,
     trajectory: int | None = None,
+    planned: bool = False,
+    attacks: bool = False,
+    value: Mapping[str, str] | None = None,
+    records: Place | None = None,
+    quick: bool = False,
+    framework: Framework | None = None,
+    orders: Mapping[str, Iterable[str]] | None = None,
+    partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    measures: Iterable[str] | None = None,
+    explain: bool = False,
     population_size: int | None = None,
     fraction: float | str | None = None,
     population: Any = None,
     weight: str | None = None,
     household: str | None = None,
-    individual_risk: str = "exact",
+    individual_risk: IndividualRisk = "exact",
     alpha: float | str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    orders: Mapping[str, Iterable[str]] | None = None,
-    partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
-    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    person: str | None = None,
     policy: PolicySource = None,
-    planned: bool = False,
-    records: str | os.PathLike[str] | None = None,
-    force: bool = False,
-    measures: Iterable[str] | None = None,
-    attacks: bool = False,
-    value: Mapping[str, str] | None = None,
-    show_values: bool = False,
-    missing: str = "value",
-    quick: bool = False,
-    explain: bool = False,
-    framework: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    header: bool = True,
+    types: Mapping[str, str] | None = None,
+    na: Names = (),
+    suppressed: str | Unstated | None = UNSTATED,
+    keep_suppressed: bool = False,
+    missing: Missing = "value",
     verify: bool = False,
+    max_unpacked: str | None = None,
+    max_field: str | int | None = "1MB",
+    max_columns: int = 10000,
+    force: bool = False,
+    show_values: bool = False,
+    engine: EngineName | None = None,
+    master: str | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+    timeout: float | None = None,
+    temp: Place | None = None,
     watch: Steps = no_progress,
-    **source: Unpack[ReaderOptions],
 ) -> Assessment:
-    """Measure how much a table exposes the people in it.
+    r"""Measure how much a table exposes the people in it.
 
     Parameters
     ----------
     data
-        A path to a CSV, TSV or Parquet file; a pandas, Polars or Arrow frame; a dict of lists; or a
-        count state (`count`), with its own roles where none are given.
-    quasi, sensitive, identifier
-        Columns an outsider could know; secrets; columns that are dropped before release.
+        A path to a CSV, TSV or Parquet file; a pandas, Polars or Arrow frame; a dict of lists;
+        or a count state (`count`), with its own roles where none are given.
+    quasi
+        Columns an outsider could know about a person: age,zip. May be repeated.
+    sensitive
+        Secrets: disease,salary. May be repeated.
+    identifier
+        Columns that are dropped before release; never measured.
     key_sets
-        In place of `quasi`: several sets of quasi-identifiers, each assessed on its own. The result
-        is that of the worst one: policy not met or undecided, smallest k, most unique people.
-    person
-        The column whose values tell people apart, where a person may have several rows: classes
-        are then counted in distinct people.
+        In place of `quasi`: a set of columns that an outsider could know together: age,zip. May
+        be repeated; each set is assessed on its own, and the worst decides.
     trajectory
-        With a person: how often so many of a person's classes are nobody else's (unicity).
-    population_size, fraction, population
-        The table is a sample: of so many people, of this share of them, of this table.
-    weight, household
-        Columns: how many people a record stands for; which household it belongs to.
-    individual_risk
-        With weights: the "exact" risk, or "approx", sdcMicro's default, which is never below it.
-    alpha
-        With missing="wildcard": how much a record counts that lacks a value which another one has.
-    hierarchies, orders, partitions
-        For secrets: a `Hierarchy` (or a file), the values from low to high, parts by meaning. A
-        hierarchy of a quasi-identifier says how it could be coarsened (`options`).
+        With `person`: how often so many of a person's classes are nobody else's (unicity).
+    planned
+        With `policy`: ask about a planned release without the columns that must not be
+        released. Without it, a file that still has such columns does not meet the policy.
+    attacks
+        Say what the five attacks on a release find that need nothing but the release.
+    value
+        With `attacks`: COL=VALUE, the value of a secret whose rise in a class matters.
+    records
+        Write one row a record, in input order, to this .csv or .parquet file.
+    quick
+        Leave out what would help (with `policy`) and why (with --html or --markdown).
+    framework
+        Say which number answers which criterion of a regulator, on the page and in the JSON.
+    orders
+        Of secrets: the values from low to high.
+    partitions
+        Of secrets: parts by meaning, and their values.
     parameters
         Such as ``{"recursive_c": {"l": 3}, "records_below": {"k": 5}}``.
-    policy
-        Limits: a `Policy`, a TOML file, or its content as a dict. A table that holds a column which
-        the policy calls identifier, person, household, ignored or dropped does not meet it.
-    planned
-        With a policy: ask about a planned release without those columns. `planned_met` has the
-        answer, and `met` is None. Of a count state that is always the question.
-    records
-        Write one row a record, in input order, to this CSV or Parquet file.
     measures
         Compute only these ids; all that apply unless given.
-    attacks, value, show_values
-        Run the attacks that need the release alone; of each secret the value whose rise in a class
-        matters, such as ``{"disease": "HIV"}``; name values of the data in their results.
+    explain
+        Say why the numbers are as they are (`explanation`): the share of each column, the most
+        telling columns.
+    population_size
+        The table is a sample of so many people.
+    fraction
+        The table is this share of the people: 0.1 for one in ten.
+    population
+        A table of everybody, with the same quasi-identifiers.
+    weight
+        The column that says how many people a record stands for.
+    household
+        The column that says which household a record belongs to.
+    individual_risk
+        With `weight`: the exact risk of a record, or approx, sdcMicro's default, never below
+        it.
+    alpha
+        With `missing` wildcard: a record that lacks a value which another one has counts as
+        this much of a match, from 0 to 1; 1 unless given.
+    person
+        The column that tells people apart, where they may have several rows: people are
+        counted.
+    policy
+        A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.
+    hierarchies
+        COL=FILE (as ARX writes them, or a tree: .toml, .json), COL=interval:5,10,
+        quantile:16,8, ends:18,85, prefix:4,3, date:month,year, order:2,4, top:20,5; or
+        FILE.toml with [hierarchies]. For a secret's distance; how a quasi-identifier was made
+        coarser (attack, compare) or could be.
+    delimiter
+        The character between columns; found from the header unless given.
+    encoding
+        The text encoding of a CSV file.
+    header
+        The first line is a record; the columns are called column1, column2, ...
+    types
+        COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.
+    na
+        Text that stands for a missing value, such as NA. May be repeated.
+    suppressed
+        The mark of suppressed records, which have it in every quasi-identifier: * unless given
+        here or listed in [reading] of the policy; missing: names missing values. Such records
+        are counted apart.
+    keep_suppressed
+        Count suppressed records as any other.
     missing
-        What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
-        (only k, the records below it, l and what follows from weights are then defined), a reason
-        to "drop" the record, or an "error".
-    quick, explain
-        Leave out what would help (`options`), which an assessment with a policy has; say why the
-        numbers are as they are (`explanation`): the share of each column, the most telling columns.
-    framework
-        Map the numbers to the criteria of a regulator: "wp216", "ico", "hipaa", "ema0070",
-        "iso27559" or "sp800188"; the SHA-256 of the input is noted too.
+        What a missing quasi-identifier is: a value, a wildcard (matches any), a reason to drop
+        the record, or an error.
     verify
-        Check the page checksums of Parquet files, and note the SHA-256 of the input.
-    source
-        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+        Check Parquet's page checksums and note the file's SHA-256.
+    max_unpacked
+        How large compressed data may become; 100 times its size and at most 20GB unless given.
+    max_field
+        How long a single field of a text file may be.
+    max_columns
+        How many columns a table may have.
+    force
+        Replace existing files that sievert has not written.
+    show_values
+        Let explain and attacks name values of the data, and --debug messages that contain them.
+    engine
+        What counts; duckdb unless the data are elsewhere.
+    master
+        With `engine` spark: the cluster, such as spark://host:7077; local[*] unless given.
+    memory
+        The most memory for data, such as 4GB: the engine spills to disk before; exit 5 beyond.
+    threads
+        The most threads the engine may use.
+    timeout
+        The most seconds the run may take; exit 5 beyond.
+    temp
+        Where the private temporary directory is made.
+    watch
+        Is told of every step: its name, and how far it is.
 
     >>> table = {"zip": ["1", "1", "2", "2"], "disease": ["flu", "flu", "flu", "hiv"]}
     >>> found = assess(table, ["zip"], ["disease"])
     >>> found.reidentification["k_anonymity"].value, found.inference["disease"]["l_diversity"].value
     (2, 1)
     """
-    if records is not None:
-        files.record_format(records)
-    require(
-        attacks or (not value and not show_values),
-        "a named value and values to show belong to attacks",
-        hint="--attacks",
-    )
-    if framework is not None:
-        check_known("a framework", framework, FRAMEWORKS)
-    sets = None if key_sets is None else collect_sets(key_sets)
-    require(
-        sets is None or quasi is None,
-        "key sets take the place of quasi-identifiers",
-        hint="--key-set or -q, not both",
-    )
-    require(
-        sets is None or records is None,
-        "a record file is about one set of quasi-identifiers",
-        hint="-q COLUMNS in place of --key-set",
-    )
-    require(
-        not planned or policy is not None,
-        "planned asks whether a release would meet a policy",
-        hint="--policy FILE",
-    )
-    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
-    if parameters:
-        from sievert.policy import check_parameters
-
-        check_parameters(parameters)
-    if trajectory is not None:
-        check_whole("--trajectory", trajectory, 1, MOST_SIGHTINGS)
-        require(
-            person is not None or (requested.policy and requested.policy.roles.person is not None),
-            "a trajectory needs to know who is who",
-            hint="--person COLUMN",
-        )
-    stated = PopulationSettings(
-        population_size, fraction, population, weight, household, alpha, individual_risk
-    )
-    measuring = MeasureSettings(
-        hierarchies or {},
-        orders or {},
-        partitions or {},
-        {**stated.parameters, **(parameters or {})},
-    ).with_policy(requested.policy)
-    check_hierarchies(measuring.hierarchies)
-    settings = AssessmentSettings(
-        measuring,
-        measures,
-        missing,
-        attacks,
-        value or {},
-        show_values,
-        records,
-        trajectory,
-        quick,
-        explain,
-        stated,
-        stated.share_of_match(missing),
-        source,
-        framework,
+    settings = AssessSettings(
+        data=data,
+        quasi=quasi,
+        sensitive=sensitive,
+        identifier=identifier,
+        key_sets=key_sets,
+        trajectory=trajectory,
         planned=planned,
+        attacks=attacks,
+        value=value,
+        records=records,
+        quick=quick,
+        framework=framework,
+        orders=orders,
+        partitions=partitions,
+        parameters=parameters,
+        measures=measures,
+        explain=explain,
+        population_size=population_size,
+        fraction=fraction,
+        population=population,
+        weight=weight,
+        household=household,
+        individual_risk=individual_risk,
+        alpha=alpha,
+        person=person,
+        policy=policy,
+        hierarchies=hierarchies,
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        types=types,
+        na=na,
+        suppressed=suppressed,
+        keep_suppressed=keep_suppressed,
+        missing=missing,
+        verify=verify,
+        max_unpacked=max_unpacked,
+        max_field=max_field,
+        max_columns=max_columns,
+        force=force,
+        show_values=show_values,
+        engine=engine,
+        master=master,
+        memory=memory,
+        threads=threads,
+        timeout=timeout,
+        temp=temp,
     )
-    how = requested.read_as_stated({**source})
-    reading = Reading(watch, None, verify=verify or framework is not None, **how)
-    secrets = len(requested.names(())[1])
-    with (
-        files.write_whole(
-            records,
-            sources=[data, policy, population, *measuring.hierarchies.values()],
-            force=force,
-        ) as target,
-        reading(data, outputs=[target] if target else [], secrets=secrets, states=True) as opened,
-    ):
-        table, questions = opened
-        requested = requested.of_table(table)
-        if sets is not None:
-            return assess_key_sets(table, questions, requested, sets, settings, reading.clock)
-        return assess_table(table, questions, requested, settings, reading.clock, target)
-
-
-# -- several key sets ----------------------------------------------------------------------------
-
-
-NOT_MET_FIRST = (False, None, True)
-RANKED = ("k_anonymity", "unique_records")
-
-
-def assess_key_sets(
-    table: Table,
-    questions: Questions,
-    requested: RequestedRoles,
-    given: Sequence[str | tuple[str, ...]],
-    settings: AssessmentSettings,
-    clock: Clock,
-) -> Assessment:
-    """The worst of the assessments of each set, with all of them beside it."""
-    sets = [role.names(each, questions.columns) for each in given]
-    assessments = []
-    for number, key_set in enumerate(sets):
-        fork, others = questions.fork(), (*sets[:number], *sets[number + 1 :])
-        one = replace(requested, given=[key_set, *requested.given[1:]], other_sets=others)
-        assessments.append(assess_table(table, fork, one, settings, clock, None))
-        fork.forget_counts()
-    return replace(min(assessments, key=_rank), key_sets=tuple(assessments), **clock.stop())
-
-
-def _rank(assessment: Assessment) -> tuple[int, float, float]:
-    """The worst first: policy not met, then undecided; the smallest k; the most unique people."""
-    numbers = assessment.reidentification
-    k, unique = (numbers[m].value if m in numbers else None for m in RANKED)
-    outcome = None if assessment.policy is None else assessment.policy.outcome
-    return NOT_MET_FIRST.index(outcome), math.inf if k is None else k, -(unique or 0.0)
+    return run(settings, watch)

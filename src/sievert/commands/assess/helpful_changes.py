@@ -126,7 +126,7 @@ class OptionSearch:
         share: float,
     ) -> ProtectionProblem:
         questions, roles = self.measures.questions, self.measures.roles
-        settings = SearchSettings(share, uncompiled=UNCOMPILED)
+        settings = SearchSettings(suppress=share, uncompiled=UNCOMPILED)
         if questions.repeat(roles.quasi):
             return PeopleProblem(questions, roles, combinations, measuring, trees, settings)
         return ProtectionProblem(questions.rows, roles, combinations, measuring, trees, settings)

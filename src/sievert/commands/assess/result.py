@@ -50,6 +50,22 @@ class Assessment(Result):
         """Whether the answer to the question is yes, or there is no policy to ask about."""
         return self.policy is None or self.policy.outcome is True
 
+    @property
+    def offers_release(self) -> bool:
+        """Whether what would help most is a release that `sievert protect` would make."""
+        if self.options is None or self.key_sets:
+            return False
+        best = self.options.best
+        return best is not None and best.levels is not None
+
+    def charts(self) -> dict[str, Any]:
+        """Draw sizes of classes, what attacks find, and how near a number is."""
+        from sievert.charts import of_approximate, of_attacks, of_sizes
+
+        sizes = of_sizes(self.table.get("class_sizes", ()))
+        attacks = of_attacks({"": self.attacks or {}})
+        return sizes | attacks | of_approximate(self.approximate)
+
     def _content(self) -> dict[str, Any]:
         return {
             "reidentification": {k: v.to_dict() for k, v in self.reidentification.items()},
@@ -197,6 +213,16 @@ class ChangeOptions:
     tried: int = 0  # changed tables that were measured
     reason: str | None = None  # why there are no ways
     complete: bool = True  # whether no search for them was cut short
+
+    @property
+    def best(self) -> ChangeOption | None:
+        """The first way that meets the policy, or the one that meets most limits at least loss."""
+        if not self.ways:
+            return None
+        met = [way for way in self.ways if way.met is True]
+        if met:
+            return met[0]
+        return max(self.ways, key=lambda way: (way.limits_met, -way.detail_lost))
 
     def to_dict(self) -> Mapping[str, Any]:
         """As it stands in the JSON."""

@@ -1,8 +1,7 @@
 """One assessment: the measures of a table, the attacks on it, and what its values look like."""
 
 import math
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, partial
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert import files
+from sievert import roles as role
 from sievert.arrays import Ints
 from sievert.attacks.attack import Attacks
 from sievert.checks.kept_columns import judge_kept, measure_with_kept
@@ -27,20 +27,33 @@ from sievert.checks.spellings import (
 )
 from sievert.commands.assess.odd_values import missing_values
 from sievert.commands.assess.result import Assessment
+from sievert.commands.assess.settings import AssessSettings
 from sievert.counts.answers import Sizes
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.formatting import plural
-from sievert.measurement.population_settings import PopulationSettings, check_rows_of_people
-from sievert.measurement.table_measures import MeasureSettings, TableMeasures, unused_settings
+from sievert.measurement.population_settings import check_rows_of_people, population_parameters
+from sievert.measurement.table_measures import (
+    MeasureSettings,
+    TableMeasures,
+    check_hierarchies,
+    unused_settings,
+)
 from sievert.measures import MEASURES
 from sievert.measures.measure import Value
 from sievert.request.repeated_rows import judge_weight
-from sievert.request.requested import RequestedRoles
+from sievert.request.requested import (
+    Reading,
+    RequestedRoles,
+    check_whole,
+    collect_sets,
+    requested_roles,
+)
 from sievert.request.suppression import secrets_that_stay
 from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles
-from sievert.session import Clock, count_people
+from sievert.session import Clock, Steps, count_people, no_progress
+from sievert.settings.groups import reader_options
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
@@ -54,77 +67,159 @@ SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # where a span of class sizes begin
 MOST_RECORDS = 10**12  # of a class
 
 
-@dataclass(frozen=True)
-class AssessmentSettings:
-    """What an assessment is to compute."""
+MOST_SIGHTINGS = 1000
+NOT_MET_FIRST = (False, None, True)
+RANKED = ("k_anonymity", "unique_records")
 
+
+@dataclass(frozen=True, kw_only=True)
+class AssessmentPlan:
+    """The settings of an assessment, and what follows from them and from the policy."""
+
+    settings: AssessSettings
     measuring: MeasureSettings
-    measures: Iterable[str] | None
-    missing: str
-    attacks: bool
-    named: Mapping[str, str]  # the value of a secret whose rise in a class matters
-    show_values: bool
-    records: str | os.PathLike[str] | None
-    trajectory: int | None = None
-    quick: bool = False  # no options
-    explain: bool = False
-    population: PopulationSettings = field(default_factory=PopulationSettings)
     alpha: Fraction | None = None  # of a match, where missing values match anything
     source: Mapping[str, Any] = field(default_factory=dict)  # how tables are read
-    framework: str | None = None
     # Whether the order of the rows and the spellings are looked at; the benchmark leaves them out.
     row_order: bool = True
     spellings: bool = True
-    planned: bool = False  # whether a release without some columns is asked about
+
+
+def run(settings: AssessSettings, watch: Steps = no_progress) -> Assessment:
+    """Assess a table as `settings` say; `watch` is told of every step."""
+    settings.check_work()
+    sets = None if settings.key_sets is None else collect_sets(settings.key_sets)
+    requested = requested_roles(
+        settings.policy,
+        settings.quasi,
+        settings.sensitive,
+        settings.identifier,
+        person=settings.person,
+    )
+    if settings.parameters:
+        from sievert.policy import check_parameters
+
+        check_parameters(settings.parameters)
+    if settings.trajectory is not None:
+        check_whole("--trajectory", settings.trajectory, 1, MOST_SIGHTINGS)
+        person = settings.person
+        if person is None and requested.policy is not None:
+            person = requested.policy.roles.person
+        require(
+            person is not None,
+            "a trajectory needs to know who is who",
+            hint="--person COLUMN",
+        )
+    settings.check_population()
+    measuring = MeasureSettings(
+        settings.hierarchies or {},
+        settings.orders or {},
+        settings.partitions or {},
+        {**settings.population_parameters, **(settings.parameters or {})},
+    ).with_policy(requested.policy)
+    check_hierarchies(measuring.hierarchies)
+    source = reader_options(settings)
+    plan = AssessmentPlan(
+        settings=settings,
+        measuring=measuring,
+        alpha=settings.share_of_match(settings.missing),
+        source=source,
+    )
+    how = requested.read_as_stated({**source})
+    verify = settings.verify or settings.framework is not None
+    reading = Reading(watch, None, verify=verify, **how)
+    secrets = len(requested.names(())[1])
+    inputs = [settings.data, settings.policy, settings.population, *measuring.hierarchies.values()]
+    with (
+        files.write_whole(settings.records, sources=inputs, force=settings.force) as target,
+        reading(
+            settings.data, outputs=[target] if target else [], secrets=secrets, states=True
+        ) as (table, questions),
+    ):
+        requested = requested.of_table(table)
+        if sets is not None:
+            return assess_key_sets(table, questions, requested, sets, plan, reading.clock)
+        return assess_table(table, questions, requested, plan, reading.clock, target)
+
+
+def assess_key_sets(
+    table: Table,
+    questions: Questions,
+    requested: RequestedRoles,
+    given: Sequence[str | tuple[str, ...]],
+    plan: AssessmentPlan,
+    clock: Clock,
+) -> Assessment:
+    """Assess each of several key sets; return the worst assessment, with all of them beside it."""
+    sets = [role.names(each, questions.columns) for each in given]
+    assessments = []
+    for number, key_set in enumerate(sets):
+        fork = questions.fork()
+        others = (*sets[:number], *sets[number + 1 :])
+        one = replace(requested, given=[key_set, *requested.given[1:]], other_sets=others)
+        assessments.append(assess_table(table, fork, one, plan, clock, None))
+        fork.forget_counts()
+    return replace(min(assessments, key=_rank), key_sets=tuple(assessments), **clock.stop())
+
+
+def _rank(assessment: Assessment) -> tuple[int, float, float]:
+    """The worst first: policy not met, then undecided; the smallest k; the most unique people."""
+    numbers = assessment.reidentification
+    k, unique = (numbers[m].value if m in numbers else None for m in RANKED)
+    outcome = None if assessment.policy is None else assessment.policy.outcome
+    return NOT_MET_FIRST.index(outcome), math.inf if k is None else k, -(unique or 0.0)
 
 
 def assess_table(
     table: Table,
     questions: Questions,
     requested: RequestedRoles,
-    settings: AssessmentSettings,
+    plan: AssessmentPlan,
     clock: Clock,
     target: Path | None,
 ) -> Assessment:
     """Measure a table that is open; the records are written to `target`."""
-    missing, attacks, unnamed = settings.missing, None, list[str]()
+    settings = plan.settings
+    missing = settings.missing
+    attacks = None
+    unnamed: list[str] = []
     if settings.records is not None:
         questions.engine.check_writable()
-    if settings.row_order:
+    if plan.row_order:
         questions.plan_runs([c for names in requested.names(questions.columns) for c in names])
     roles, warnings = requested.assign(questions, people=True)
     searched = requested.policy is not None and not settings.quick
     stated = MeasureSettings().with_policy(requested.policy).hierarchies
     unused = unused_settings(
-        settings.measuring,
+        plan.measuring,
         roles,
         questions.columns,
         coarsened=roles.quasi if searched else stated,
     )
-    settings.population.check_columns(questions, roles.quasi)
+    settings.check_weight_columns(questions, roles.quasi)
     counted = None if table.state is None else table.state.kept
     kept = [c for c in roles.kept if counted is None or c in counted]
     dropped, notes = requested.prepare(questions, roles, missing, kept)
     rows = questions
     if roles.person is not None:
-        questions, unnamed = _in_people(questions, roles.person, settings)
+        questions, unnamed = _in_people(questions, roles.person, plan)
         notes += unnamed
-    measuring = replace(settings.measuring, orders={**table.orders, **settings.measuring.orders})
+    measuring = replace(plan.measuring, orders={**table.orders, **plan.measuring.orders})
     wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
     if wild and settings.attacks:
         raise UsageError("--attacks needs classes, and wildcards make none")
-    alpha, inference, values = settings.alpha if wild else None, {}, dict[str, Ints]()
-    risks = _describe_population(rows, roles, settings, alpha, clock)
+    alpha, inference, values = plan.alpha if wild else None, {}, dict[str, Ints]()
+    risks = _describe_population(rows, roles, plan, alpha, clock)
     notes += [] if risks is None else risks.notes
-    if settings.population.table is not None and risks is not None:
-        of_table = PopulationSettings(size=risks.chapter["size"]).parameters
+    if settings.population is not None and risks is not None:
+        of_table = population_parameters(risks.chapter["size"])
         measuring = replace(measuring, parameters={**measuring.parameters, **of_table})
     known = replace(roles, kept={c: roles.kept[c] for c in kept})
     measures = TableMeasures(questions, known, measuring, settings.measures, clock)
     if alpha is None:  # first: with the records of a secret, its values are counted
         inference = {s: measures.inference(s) for s in roles.sensitive}
     respelt = Respelt()
-    if settings.spellings:
+    if plan.spellings:
         respelt = compare_spellings(rows, roles, requested.policy)
     warnings += respelt.cautions
     alike: TableMeasures | None = None
@@ -143,14 +238,12 @@ def assess_table(
             values |= {} if of_values is None else {secret: of_values}
         reidentification = _wildcards.reidentification_under_wildcards(measures, alpha, risks)
     order = RowOrder(seen=False)
-    if (
-        settings.row_order and not settings.planned and table.state is None
-    ):  # a plan has no rows yet
+    if plan.row_order and not settings.planned and table.state is None:  # a plan has no rows yet
         order = examine_order(rows, released_columns(rows, roles), measuring.orders)
     warnings += [*notes, *unused, *measures.warnings]
     warnings += order.notes if order.tells else []
     if settings.attacks:
-        attacks, notes = _attack(measures, settings)
+        attacks, notes = _attack(measures, plan)
         warnings += notes
     if settings.records is not None and target is not None:
         clock("writing records", questions)
@@ -187,14 +280,14 @@ def assess_table(
     if gate is not None:  # before the record file takes its place
         if unnamed:
             gate.undecided("rows_without_person")
-        weighed = {*settings.population.columns.values()}
+        weighed = {*settings.weight_columns.values()}
         if replaced := [c for c in roles.kept if c in weighed]:
             gate.not_met("roles_replaced", replaced)
         judge_order(gate, order)
         judge_other_tables(gate, rows)
         gate.counts = table.state is not None
         judge_kept(gate, questions, roles, counted, wild=wild, fresh=requested.fresh)
-        judge_weight(gate, rows, roles.weight, settings.population.weight)
+        judge_weight(gate, rows, roles.weight, settings.weight)
         doubtful = respelt.doubt(gate)
         policy, notes = _judge(measures, alike, gate, reidentification, inference, wildcards=wild)
         warnings += notes
@@ -227,7 +320,7 @@ def assess_table(
         warnings += notes
     return Assessment(
         description,
-        replace(roles, **settings.population.columns),
+        replace(roles, **settings.weight_columns),
         reidentification,
         inference,
         policy,
@@ -236,10 +329,10 @@ def assess_table(
         _unicity(questions, roles, settings.trajectory),
         options,
         explanation,
-        risks.chapter if risks is not None and settings.population.any else None,
+        risks.chapter if risks is not None and settings.states_population else None,
         settings.framework,
         warnings=tuple(warnings),
-        unassessed=columns_without_role(questions, roles, *settings.population.columns.values()),
+        unassessed=columns_without_role(questions, roles, *settings.weight_columns.values()),
         **clock.stop(),
     )
 
@@ -260,18 +353,19 @@ def _spelt_alike(
 def _describe_population(
     questions: Questions,
     roles: Roles,
-    settings: AssessmentSettings,
+    plan: AssessmentPlan,
     alpha: Fraction | None,
     clock: Clock,
 ) -> "PopulationRisks | None":
     """What is said of the population, or needed of frequencies; None where neither is."""
+    settings = plan.settings
     partly = alpha is not None and (alpha != 1 or settings.records is not None)
-    if not settings.population.any and not partly:
+    if not settings.states_population and not partly:
         return None
     from sievert.measurement.population_risks import describe_population
 
     clock("estimating the population", questions)
-    return describe_population(questions, roles.quasi, settings.population, settings.source, alpha)
+    return describe_population(questions, roles.quasi, settings, plan.source, alpha)
 
 
 def _judge(
@@ -319,18 +413,18 @@ def _judge(
 
 
 def _in_people(
-    questions: Questions, person: str, settings: AssessmentSettings
+    questions: Questions, person: str, plan: AssessmentPlan
 ) -> tuple[Questions, list[str]]:
     """The table counted in people, and a note on rows without one."""
     require(
-        settings.missing != "wildcard",
+        plan.settings.missing != "wildcard",
         "a missing value that matches anything is not defined for people with several rows",
         hint="--missing value",
     )
     people = count_people(questions, person)
-    check_rows_of_people(people.people < questions.records, settings.population, settings.alpha)
+    check_rows_of_people(people.people < questions.records, plan.settings, plan.alpha)
     require(
-        not settings.attacks or people.people == questions.records,
+        not plan.settings.attacks or people.people == questions.records,
         "attacks are not defined for people with several rows",
         hint="without --attacks",
     )
@@ -355,20 +449,21 @@ def _count_combinations(questions: Questions, roles: Roles) -> Any:
     return count_combinations(questions, roles.quasi, roles.sensitive)
 
 
-def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Attacks, list[str]]:
+def _attack(measures: TableMeasures, plan: AssessmentPlan) -> tuple[Attacks, list[str]]:
     """The attacks that need the release alone, and notes about them."""
     from sievert.attacks.release_attacks import attack_release, check_named
 
+    named = plan.settings.value or {}
     measures.clock("attacking", measures.questions)
-    check_named(settings.named, measures.roles.sensitive)
+    check_named(named, measures.roles.sensitive)
     return attack_release(
         measures.questions.cube,
         measures.roles.quasi,
         measures.roles.sensitive,
-        hierarchies=settings.measuring.hierarchies,
-        partitions=settings.measuring.partitions,
-        named=settings.named,
-        show=settings.show_values,
+        hierarchies=plan.measuring.hierarchies,
+        partitions=plan.measuring.partitions,
+        named=named,
+        show=plan.settings.show_values,
     )
 
 

@@ -1,10 +1,13 @@
 """One comparison: the original is read first, then one release after the other."""
 
+import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from sievert import roles as role
@@ -15,33 +18,49 @@ from sievert.commands.compare.estimation import (
     OriginalInformation,
     begin_disclosure,
     begin_information,
+    chance_notes,
     doubts,
     fill_unreleased,
     neighbour_information,
     scattered_numbers,
 )
-from sievert.commands.compare.policy import Judging
-from sievert.commands.compare.result import Assessed, Compared
+from sievert.commands.compare.policy import Judging, gather_remarks
+from sievert.commands.compare.ranking import dominance, loss_correlations
+from sievert.commands.compare.result import (
+    Assessed,
+    Compared,
+    Comparison,
+    LeastDisclosure,
+    ReleaseDistance,
+)
+from sievert.commands.compare.settings import CompareSettings
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, require
 from sievert.estimators import (
     quantile_bins,
 )
-from sievert.formatting import plural
+from sievert.formatting import make_unique, plural
 from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import Release, as_numbers, combination_codes, in_order
-from sievert.measurement.table_measures import unused_settings
+from sievert.measurement.table_measures import (
+    MeasureSettings,
+    check_hierarchies,
+    unused_settings,
+)
+from sievert.numerics.acceleration import thread_count
 from sievert.pairing import record_pairs
-from sievert.pairing.pairing_file import OriginalFile, RowPairing
+from sievert.pairing.pairing_file import OriginalFile, RowPairing, find_pairing
 from sievert.policy import Judgement
-from sievert.request.requested import RequestedRoles, check_known
+from sievert.request.requested import Reading, RequestedRoles, check_known, requested_roles
 from sievert.request.suppression import leave_out_suppressed
 from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles
-from sievert.session import Clock
+from sievert.session import Clock, Steps, no_progress
+from sievert.settings.groups import reader_options
 from sievert.sources.isolation import require_memory
+from sievert.sources.options import missing_codes
 from sievert.sources.table import Table
 
 BESIDE = (  # measures that are shown before and after
@@ -66,30 +85,24 @@ RECORD_BYTES = 150  # that each column of a record takes at least; measured, and
 MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
 
 
-@dataclass(frozen=True)
-class ComparisonSettings:
-    """How tables are paired, and how information is estimated."""
+@dataclass(frozen=True, kw_only=True)
+class ComparisonPlan:
+    """The settings of a comparison, and what follows from them and from the policy."""
 
-    hierarchies: Mapping[str, Any]
-    bins: Mapping[str, int]
-    key: str | None
-    paired: bool  # by their order, as stated
-    missing: str
-    shuffles: int
-    seed: int
+    settings: CompareSettings
+    hierarchies: Mapping[str, Any]  # given, and those of the policy
     threads: int
-    limit: bool
 
     @property
     def _one_by_one(self) -> bool:
-        return self.threads == 1 or self.shuffles > MOST_TOGETHER
+        return self.threads == 1 or self.settings.shuffles > MOST_TOGETHER
 
     @property
     def estimation(self) -> dict[str, Any]:
         """How the information about one target is estimated."""
         return {
-            "shuffles": self.shuffles,
-            "seed": self.seed,
+            "shuffles": self.settings.shuffles,
+            "seed": self.settings.seed,
             "threads": self.threads if self._one_by_one else 1,
         }
 
@@ -137,23 +150,23 @@ def read_original(
     questions: Questions,
     requested: RequestedRoles,
     predict: Any,
-    settings: ComparisonSettings,
+    plan: ComparisonPlan,
     judging: Judging,
     clock: Clock,
     each: Each,
 ) -> Original:
     """Roles, records and what the original itself tells of its secrets."""
-    columns, key = questions.columns, settings.key
+    columns, key = questions.columns, plan.settings.key
     roles, notes = requested.assign(questions)
     require(
-        not settings.limit or roles.sensitive,
+        not plan.settings.limit or roles.sensitive,
         "a limit on what is told needs a secret",
         hint="-s COLUMNS",
     )
     predicted = role.names(predict, columns) or roles.sensitive
-    _check_columns(settings, roles, predicted, columns)
+    _check_columns(plan, roles, predicted, columns)
     used = tuple(dict.fromkeys((*roles.measured_columns, *predicted)))
-    notes += requested.prepare(questions, roles, settings.missing, predicted, all_rows=True)[1]
+    notes += requested.prepare(questions, roles, plan.settings.missing, predicted, all_rows=True)[1]
     clock("reading the original's records", questions)
     if key is not None:
         check_known("--key: column of the original", key, columns)
@@ -167,7 +180,7 @@ def read_original(
     if people.keyless:
         notes.append(f"{plural(people.keyless, 'record')} of the original without a key: left out")
     require(people.records, f"{table.name}: no record has a key", error=InputError)
-    by_order = settings.key is None  # the tables must show it
+    by_order = plan.settings.key is None  # the tables must show it
     further = (
         record_pairs.read_further(questions, used, roles.identifier, table.name)
         if by_order
@@ -179,13 +192,13 @@ def read_original(
         people,
         quasi=roles.quasi,
         secrets=(*roles.sensitive, *(p for p in predicted if p not in roles.measured_columns)),
-        hierarchies=_hierarchies(people, used, settings.hierarchies),
+        hierarchies=_hierarchies(people, used, plan.hierarchies),
         predicted=predicted,
-        seed=settings.seed,
+        seed=plan.settings.seed,
     )
-    edges = _edges(people, roles.measured_columns, settings.bins, notes)
+    edges = _edges(people, roles.measured_columns, plan.settings.bins or {}, notes)
     information = begin_information(
-        record_pairs.cut_numbers(pair(people), edges), roles.sensitive, settings.estimation, each
+        record_pairs.cut_numbers(pair(people), edges), roles.sensitive, plan.estimation, each
     )
     notes += unused_settings(replace(judging.settings, hierarchies={}), roles, columns)
     notes += leave_out_suppressed(questions, roles, where=SUPPRESSED)
@@ -201,7 +214,7 @@ def read_original(
         pair,
         edges,
         information,
-        cache(lambda: Limits(information()) if settings.limit else None),
+        cache(lambda: Limits(information()) if plan.settings.limit else None),
         assessment,
         *judging.judge(None, assessment, roles, questions, order),
         notes,
@@ -212,21 +225,21 @@ def read_original(
 
 
 def _check_columns(
-    settings: ComparisonSettings, roles: Roles, predicted: Sequence[str], columns: Sequence[str]
+    plan: ComparisonPlan, roles: Roles, predicted: Sequence[str], columns: Sequence[str]
 ) -> None:
     for what, given in (
-        ("hierarchy", settings.hierarchies),
-        ("bins", settings.bins),
+        ("hierarchy", plan.hierarchies),
+        ("bins", plan.settings.bins or {}),
         ("--predict", predicted),
     ):
         for column in given:
             check_known(f"{what}: column", column, columns)
-    for column, number in settings.bins.items():
+    for column, number in (plan.settings.bins or {}).items():
         require(number == 0 or number >= 2, "bins: at least 2, or 0 for the values as they are")
         require(column in roles.measured_columns, f"bins: column {column!r} is neither -q nor -s")
     require(
-        settings.key is None or settings.key not in (*roles.measured_columns, *predicted),
-        f"the key {settings.key!r} tells everybody apart: it is no role of a release",
+        plan.settings.key is None or plan.settings.key not in (*roles.measured_columns, *predicted),
+        f"the key {plan.settings.key!r} tells everybody apart: it is no role of a release",
         hint="-q and -s without it",
     )
 
@@ -289,7 +302,7 @@ def compare_release(
     questions: Questions,
     original: Original,
     beside: RowPairing,
-    settings: ComparisonSettings,
+    plan: ComparisonPlan,
     judging: Judging,
     clock: Clock,
     each: Each,
@@ -306,9 +319,9 @@ def compare_release(
     there, lacking = ([c for c in wanted if (c in columns) == known] for known in (True, False))
     clock(f"reading the records of {name}", questions)
     as_spelt = original.people.as_spelt
-    people = record_pairs.people(questions, there, settings.key, table.name, as_spelt=as_spelt)
+    people = record_pairs.people(questions, there, plan.settings.key, table.name, as_spelt=as_spelt)
     people = people.hide_suppressed(quasi, questions.suppression.mark)
-    if settings.paired:
+    if plan.settings.paired:
         beside = beside.forget_rows(table.name)
     beside = beside.fits(original.file, people.records, original.people.records)
     release = original.pair(replace(people, rows=beside.rows))
@@ -322,7 +335,7 @@ def compare_release(
             release.columns,
             partial(record_pairs.pair_further, original.further, questions, table.name),
             keyed=people.keyed,
-            stated=settings.paired,
+            stated=plan.settings.paired,
             unused=beside.unused,
         )
     strange = len(set(columns) - set(original.columns))
@@ -342,7 +355,7 @@ def compare_release(
     key = fill_unreleased(combination_codes([c.released for c in cut.quasi], cut.quasi[0].here))
     limits = original.limits()
     place = None if limits is None else limits.place(cut, key)
-    disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
+    disclosing = begin_disclosure(cut, key, information, plan.estimation, each)
     remarks += leave_out_suppressed(
         questions, Roles(quasi=quasi, sensitive=secrets), keep_all=True, where=SUPPRESSED
     )
@@ -362,7 +375,7 @@ def compare_release(
     )
     clock(f"estimating {name}", questions)
     disclosed = disclosing(
-        neighbour_information(release, original.edges, roles.sensitive, settings.threads)
+        neighbour_information(release, original.edges, roles.sensitive, plan.threads)
     )
     remarks += [*doubts(release, disclosed), *scattered_numbers(cut, original.edges)]
     clock(f"losses of {name}", questions)
@@ -385,3 +398,135 @@ def compare_release(
         pairing=pairing,
     )
     return ComparedRelease(compared, remarks, policy_doubts, place)
+
+
+# -- all tables ---------------------------------------------------------------------------------
+
+
+def run(settings: CompareSettings, watch: Steps = no_progress) -> Comparison:
+    """Compare releases with their original as `settings` say; `watch` is told of every step."""
+    requested = requested_roles(
+        settings.policy,
+        settings.quasi,
+        settings.sensitive,
+        settings.identifier,
+        person=settings.person,
+    )
+    settings.check_work()
+    record_pairs.check_paired(settings.paired, settings.key)
+    trees = MeasureSettings(settings.hierarchies or {}).with_policy(requested.policy).hierarchies
+    check_hierarchies(trees)
+    named = named_releases(settings.releases)
+    plan = ComparisonPlan(
+        settings=settings, hierarchies=trees, threads=thread_count(settings.threads)
+    )
+    options = requested.read_as_stated({**reader_options(settings)})
+    judging = Judging(requested, trees, settings.missing, missing_codes(options))
+    reading = Reading(watch, verify=settings.verify, **options)
+    clock = reading.clock
+    compared: dict[str, ComparedRelease] = {}
+    with plan.workers() as each:
+        with reading(settings.original) as (table, questions):
+            first = read_original(
+                settings.original,
+                table,
+                questions,
+                requested,
+                settings.predict,
+                plan,
+                judging,
+                clock,
+                each,
+            )
+        for name, data in named.items():
+            by_order = settings.key is None
+            beside = find_pairing(data, settings.temp) if by_order else RowPairing()
+            with reading(data) as (table, questions):
+                compared[name] = compare_release(
+                    name, table, questions, first, beside, plan, judging, clock, each
+                )
+        limits, distances, limit_notes = _limits(first, compared, reading)
+    known = first.information().bits()
+    dominated_by = dominance([c.release for c in compared.values()])
+    finished = tuple(
+        replace(c.release, limit=distances.get(name, {}), dominated_by=tuple(dominated_by[name]))
+        for name, c in compared.items()
+    )
+    return Comparison(
+        first.table,
+        first.roles,
+        {
+            "attribute_disclosure": known,
+            "assessment": first.assessment,
+            **({} if first.policy is None else {"policy": first.policy}),
+        },
+        finished,
+        loss_correlations(finished),
+        {
+            "shuffles": settings.shuffles,
+            "seed": settings.seed,
+            "level": 0.95,
+            "key": settings.key,
+            "bins": {c: len(e) + 1 for c, e in first.edges.items()},
+            "predicted": list(first.predicted),
+        },
+        limits,
+        warnings=(
+            *first.notes,
+            *chance_notes(
+                "the original's",
+                known,
+                "what a release has lost is known no better than that; fewer or coarser -q help",
+            ),
+            *limit_notes,
+            *gather_remarks({c.release.file: c.remarks for c in compared.values()}),
+            *gather_remarks(
+                {None: first.doubts} | {c.release.file: c.doubts for c in compared.values()}
+            ),
+        ),
+        unassessed=first.unassessed,
+        **clock.stop(),
+    )
+
+
+def _limits(
+    original: Original, compared: Mapping[str, ComparedRelease], reading: Reading
+) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]], list[str]]:
+    """The limit of each secret and where the releases are, where it was asked for; notes."""
+    limits = original.limits()
+    whole = reading.source.get("timeout")
+    if limits is None:
+        return {}, {}, []
+    reading.clock("searching the least possible bits", None)
+    left = None if whole is None else max(0.0, whole - (time.monotonic() - reading.started))
+    disclosed = {name: c.release.disclosed for name, c in compared.items()}
+    places = {name: c.place for name, c in compared.items()}
+    return *limits.solve(disclosed, places, left), limits.notes
+
+
+def named_releases(given: Any) -> dict[str, Any]:
+    """Releases by name: the one given, that of the file, or a number."""
+    if isinstance(given, Mapping) and not all(_is_column(each) for each in given.values()):
+        named = [(str(name), data) for name, data in given.items()]
+    else:
+        several = list(given) if isinstance(given, list | tuple) else [given]
+        number = "release {}" if len(several) > 1 else "release"
+        named = [(_file_stem(d) or number.format(i), d) for i, d in enumerate(several, 1)]
+    require(named, "no release to compare", hint="compare ORIGINAL RELEASE [RELEASE ...]")
+    names = make_unique(text for text, _ in named)
+    return dict(zip(names, (data for _, data in named), strict=True))
+
+
+def _is_column(data: Any) -> bool:
+    """Whether this is a column of a table, and not a table."""
+    return isinstance(data, list | tuple) or (
+        hasattr(data, "__array__") and not hasattr(data, "columns")
+    )
+
+
+def _file_stem(data: Any) -> str | None:
+    """The name of a file without its endings."""
+    if not isinstance(data, str | os.PathLike) or str(data) == "stdin:":
+        return None
+    name = Path(str(data).partition("?")[0]).name
+    return name.partition(".")[0] or name or None

@@ -1,170 +1,202 @@
-"""The public function `explain`: which columns, values and records drive the risk of a table.
+"""The public function `explain`, written from the settings by `make generate`."""
 
-It has one keyword per option of the command, so that editors and `help` show them all.
-"""
+from collections.abc import Mapping
+from typing import Any
 
-import os
-from collections.abc import Iterable, Mapping
-from typing import Any, Unpack
-
-from sievert import files
-from sievert.checks.spellings import counted_as_spelt
 from sievert.commands.explain.result import Explanation
-from sievert.commands.explain.run import (
-    ExplanationRun,
-    ExplanationSettings,
-    explain_risk,
-    in_people,
-    rank,
-)
-from sievert.errors import UsageError
-from sievert.measurement.population_risks import LARGE
-from sievert.measurement.population_settings import PopulationSettings
-from sievert.measurement.table_measures import MeasureSettings
-from sievert.request.requested import PolicySource, Reading, requested_roles
-from sievert.request.table_description import columns_without_role, describe_input
+from sievert.commands.explain.run import run
+from sievert.commands.explain.settings import ExplainSettings
+from sievert.measurement.population_settings import IndividualRisk
 from sievert.session import Steps, no_progress
-from sievert.sources.options import ReaderOptions
+from sievert.settings.groups import Missing, Names, Place
+from sievert.settings.option import UNSTATED, Unstated
+from sievert.settings.policy_source import PolicySource
+from sievert.sources.options import EngineName
 
-THREADS = 2
 
-
-# The public function: its keywords are the options of the command, its docstring their reference.
 def explain(
     data: Any,
-    quasi: str | Iterable[str] | None = None,
-    sensitive: str | Iterable[str] | None = None,
-    identifier: str | Iterable[str] | None = None,
+    quasi: Names = None,
+    sensitive: Names = None,
+    identifier: Names = None,
     *,
-    person: str | None = None,
     max_size: int | None = None,
     budget: int | None = None,
     orders: int | None = None,
     seed: int = 0,
-    hierarchies: Mapping[str, Any] | None = None,
+    records: Place | None = None,
     population_size: int | None = None,
     fraction: float | str | None = None,
     population: Any = None,
     weight: str | None = None,
     household: str | None = None,
-    individual_risk: str = "exact",
+    individual_risk: IndividualRisk = "exact",
     alpha: float | str | None = None,
+    person: str | None = None,
     policy: PolicySource = None,
-    records: str | os.PathLike[str] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    header: bool = True,
+    types: Mapping[str, str] | None = None,
+    na: Names = (),
+    suppressed: str | Unstated | None = UNSTATED,
+    keep_suppressed: bool = False,
+    missing: Missing = "value",
+    verify: bool = False,
+    max_unpacked: str | None = None,
+    max_field: str | int | None = "1MB",
+    max_columns: int = 10000,
     force: bool = False,
     show_values: bool = False,
-    missing: str = "value",
-    verify: bool = False,
+    engine: EngineName | None = None,
+    master: str | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+    timeout: float | None = None,
+    temp: Place | None = None,
     watch: Steps = no_progress,
-    **source: Unpack[ReaderOptions],
 ) -> Explanation:
-    """Explain which columns, values and records drive the risk of a table.
+    r"""Explain which columns, values and records drive the risk of a table.
 
     Parameters
     ----------
     data
-        As for `assess`: a path, a frame, a dict of lists, or a count state, whose records have no
-        row numbers.
-    quasi, sensitive, identifier
-        Columns an outsider could know; secrets; columns that are dropped before release. Without
-        secrets every column is ranked as one; without quasi-identifiers that is all.
-    person
-        The column whose values tell people apart, where a person may have several rows: classes
-        are then counted in distinct people.
-    max_size, budget
-        Measure subsets of at most so many columns, or so many subsets, the most telling first. All
-        subsets are measured up to 12 columns; beyond, as large ones as 4,095 subsets allow.
-    orders, seed
-        Orders of the columns from which Shapley values are sampled where not all subsets are
-        measured; 64 unless given, fewer beyond 64 columns.
-    hierarchies
-        How quasi-identifiers could be coarsened: "interval:5,10", "date:month,year", a file, a
-        tree, a `Hierarchy` (docs/protect.md has every kind); those of the policy where they fit.
-    population_size, fraction, population
-        The table is a sample: of so many people, of this share of them, of this table.
-    weight, household
-        Columns: how many people a record stands for; which household it belongs to.
-    individual_risk
-        With weights: the "exact" risk, or "approx", sdcMicro's default, which is never below it.
-    alpha
-        With missing="wildcard": how much a record counts that lacks a value which another one has.
-    policy
-        Only its roles are used.
+        As for `assess`: a path, a frame, a dict of lists, or a count state, whose records have
+        no row numbers. Without `sensitive` every column is ranked as a secret; without `quasi`
+        that is all.
+    quasi
+        Columns an outsider could know about a person: age,zip. May be repeated.
+    sensitive
+        Secrets: disease,salary. May be repeated.
+    identifier
+        Columns that are dropped before release; never measured.
+    max_size
+        Only subsets of at most so many columns. All are measured up to 12 columns.
+    budget
+        Only so many subsets, the most telling first.
+    orders
+        Orders of the columns from which shares are sampled if not all subsets are measured: 64.
+    seed
+        Where sampling starts.
     records
-        Write one row a record, in input order, to this CSV or Parquet file.
-    show_values
-        Name values of the data in the result.
+        Write one row a record, in input order, to this .csv or .parquet file.
+    population_size
+        The table is a sample of so many people.
+    fraction
+        The table is this share of the people: 0.1 for one in ten.
+    population
+        A table of everybody, with the same quasi-identifiers.
+    weight
+        The column that says how many people a record stands for.
+    household
+        The column that says which household a record belongs to.
+    individual_risk
+        With `weight`: the exact risk of a record, or approx, sdcMicro's default, never below
+        it.
+    alpha
+        With `missing` wildcard: a record that lacks a value which another one has counts as
+        this much of a match, from 0 to 1; 1 unless given.
+    person
+        The column that tells people apart, where they may have several rows: people are
+        counted.
+    policy
+        A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.
+    hierarchies
+        COL=FILE (as ARX writes them, or a tree: .toml, .json), COL=interval:5,10,
+        quantile:16,8, ends:18,85, prefix:4,3, date:month,year, order:2,4, top:20,5; or
+        FILE.toml with [hierarchies]. For a secret's distance; how a quasi-identifier was made
+        coarser (attack, compare) or could be.
+    delimiter
+        The character between columns; found from the header unless given.
+    encoding
+        The text encoding of a CSV file.
+    header
+        The first line is a record; the columns are called column1, column2, ...
+    types
+        COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.
+    na
+        Text that stands for a missing value, such as NA. May be repeated.
+    suppressed
+        The mark of suppressed records, which have it in every quasi-identifier: * unless given
+        here or listed in [reading] of the policy; missing: names missing values. Such records
+        are counted apart.
+    keep_suppressed
+        Count suppressed records as any other.
     missing
-        What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
-        (in the frequencies of records and in what follows from weights; elsewhere it stays a
-        value), a reason to "drop" the record, or an "error".
-    source
-        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+        What a missing quasi-identifier is: a value, a wildcard (matches any), a reason to drop
+        the record, or an error.
+    verify
+        Check Parquet's page checksums and note the file's SHA-256.
+    max_unpacked
+        How large compressed data may become; 100 times its size and at most 20GB unless given.
+    max_field
+        How long a single field of a text file may be.
+    max_columns
+        How many columns a table may have.
+    force
+        Replace existing files that sievert has not written.
+    show_values
+        Let explain and attacks name values of the data, and --debug messages that contain them.
+    engine
+        What counts; duckdb unless the data are elsewhere.
+    master
+        With `engine` spark: the cluster, such as spark://host:7077; local[*] unless given.
+    memory
+        The most memory for data, such as 4GB: the engine spills to disk before; exit 5 beyond.
+    threads
+        The most threads the engine may use.
+    timeout
+        The most seconds the run may take; exit 5 beyond.
+    temp
+        Where the private temporary directory is made.
+    watch
+        Is told of every step: its name, and how far it is.
 
     >>> table = {"zip": ["1", "1", "2", "3"], "sex": ["f", "m", "m", "m"]}
     >>> found = explain(table, ["zip", "sex"])
     >>> found.subset("zip").reidentification["unique_count"], found.whole.columns
     (2, ('zip', 'sex'))
     """
-    if records is not None:
-        files.record_format(records)
-    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
-    stated = PopulationSettings(
-        population_size, fraction, population, weight, household, alpha, individual_risk
-    )
-    settings = ExplanationSettings(
+    settings = ExplainSettings(
+        data=data,
+        quasi=quasi,
+        sensitive=sensitive,
+        identifier=identifier,
         max_size=max_size,
         budget=budget,
         orders=orders,
         seed=seed,
-        threads=source.get("threads") or THREADS,
+        records=records,
+        population_size=population_size,
+        fraction=fraction,
+        population=population,
+        weight=weight,
+        household=household,
+        individual_risk=individual_risk,
+        alpha=alpha,
+        person=person,
+        policy=policy,
+        hierarchies=hierarchies,
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        types=types,
+        na=na,
+        suppressed=suppressed,
+        keep_suppressed=keep_suppressed,
+        missing=missing,
+        verify=verify,
+        max_unpacked=max_unpacked,
+        max_field=max_field,
+        max_columns=max_columns,
+        force=force,
         show_values=show_values,
-        hierarchies=hierarchies or {},
-        stated=MeasureSettings().with_policy(requested.policy).hierarchies,
-        distinct=requested.policy.roles.distinct_spellings if requested.policy else (),
-        population=stated,
-        alpha=stated.share_of_match(missing),
+        engine=engine,
+        master=master,
+        memory=memory,
+        threads=threads,
+        timeout=timeout,
+        temp=temp,
     )
-    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated({**source}))
-    with (
-        files.write_whole(
-            records, sources=[data, policy, population, *(hierarchies or {}).values()], force=force
-        ) as target,
-        reading(data, outputs=[target] if target else [], states=True) as (table, questions),
-    ):
-        requested = requested.of_table(table)
-        roles, warnings = requested.assign(questions, quasi_needed=False, people=True)
-        if roles.sensitive and not roles.quasi:
-            from sievert.request.role_suggestion import no_quasi
-
-            raise no_quasi(questions, roles.every_column, roles.person)
-        stated.check_columns(questions, roles.quasi)
-        if records is not None:
-            questions.engine.check_writable()
-        dropped, notes = requested.prepare(questions, roles, missing)
-        if roles.person is not None and roles.quasi:
-            notes += counted_as_spelt(questions, [roles.person], requested.policy)
-            questions = in_people(questions, roles.person, settings)
-        description = describe_input(table, questions, missing, dropped)
-        run = ExplanationRun(
-            questions=questions,
-            roles=roles,
-            settings=settings,
-            clock=reading.clock,
-            warnings=[*warnings, *notes],
-        )
-        if roles.quasi:
-            subsets, chapters = explain_risk(run, source, records, target)
-        elif settings.population.any or records is not None:
-            raise UsageError("no quasi-identifiers given", hint="-q COLUMNS")
-        else:
-            subsets, chapters = (), {"ranking": rank(run, None)}
-    return Explanation(
-        table=description,
-        roles=roles,
-        subsets=subsets,
-        chapters=chapters,
-        warnings=tuple(run.warnings),
-        unassessed=columns_without_role(questions, roles, weight, household) if roles.quasi else (),
-        **reading.clock.stop(),
-    )
+    return run(settings, watch)

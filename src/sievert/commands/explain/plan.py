@@ -51,7 +51,13 @@ class ExplanationPlan:
     def subset_settings(self, settings: SubsetSettings) -> SubsetSettings:
         """The settings of the caller, with the limits of this plan."""
         size = self.size if self.budget is None else None
-        return SubsetSettings(size, self.budget, self.orders, settings.seed, settings.threads)
+        return SubsetSettings(
+            max_size=size,
+            budget=self.budget,
+            orders=self.orders,
+            seed=settings.seed,
+            threads=settings.threads,
+        )
 
     @property
     def complete(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sievert import files
 from sievert.attacks.suda import number_of_sets
-from sievert.checks.spellings import told_apart
+from sievert.checks.spellings import counted_as_spelt, told_apart
 from sievert.commands.explain import riskiest_records, values
 from sievert.commands.explain.coarser_columns import (
     CoarserColumn,
@@ -19,12 +19,14 @@ from sievert.commands.explain.coarser_columns import (
     measure_coarser,
 )
 from sievert.commands.explain.plan import ExplanationPlan, plan_explanation, reduce_plan
+from sievert.commands.explain.result import Explanation
+from sievert.commands.explain.settings import ExplainSettings
 from sievert.commands.explain.totals import dominated_totals
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.wildcards import class_values
-from sievert.errors import InputError, SievertError
+from sievert.errors import InputError, SievertError, UsageError
 from sievert.formatting import plural
 from sievert.lattice import Lattice
 from sievert.measurement.combinations import (
@@ -32,51 +34,142 @@ from sievert.measurement.combinations import (
     PeopleCombinations,
     count_combinations,
 )
-from sievert.measurement.population_risks import PopulationRisks, describe_population
-from sievert.measurement.population_settings import PopulationSettings, check_rows_of_people
+from sievert.measurement.population_risks import LARGE, PopulationRisks, describe_population
+from sievert.measurement.population_settings import check_rows_of_people
 from sievert.measurement.subset_chapters import SubsetSettings, measure_subsets
 from sievert.measurement.subsets import Subset, Subsets, about_records, about_secret
+from sievert.measurement.table_measures import MeasureSettings
 from sievert.measurement.wildcards import NO_VALUES, diversity_column
-from sievert.request.requested import check_known
+from sievert.request.requested import Reading, check_known, requested_roles
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles
-from sievert.session import Clock, count_people
+from sievert.session import Clock, Steps, count_people, no_progress
+from sievert.settings.groups import reader_options
 
 MOST_LISTED = 60  # columns of a ranking
 WILDCARDS = (
     "a missing value matches anything in the frequencies of records and in what follows from "
     "weights; in all else it is a value of its own"
 )
+THREADS = 2
 IDENTIFYING = 0.95  # a column with this many values per record identifies by itself
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplanationSettings(SubsetSettings):
-    """Which subsets are measured, what is known about the population, and what may be shown."""
+class ExplanationTask:
+    """The settings of an explanation, and what follows from them and from the policy."""
 
-    show_values: bool
-    hierarchies: Mapping[str, Any]
+    settings: ExplainSettings
+    subsets: SubsetSettings
     stated: Mapping[str, Any]  # the hierarchies of the policy, used where they fit
-    population: PopulationSettings
     distinct: tuple[str, ...] = ()  # columns whose values differ although they look alike
     alpha: Fraction | None = None  # of a match, where missing values match anything
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExplanationRun:
-    """What every step needs: the engine, the roles, the settings; `warnings` grows."""
+    """What every step needs: the engine, the roles, the task; `warnings` grows."""
 
     questions: Questions
     roles: Roles
-    settings: ExplanationSettings
+    task: ExplanationTask
     clock: Clock
     warnings: list[str]
 
+    @property
+    def settings(self) -> ExplainSettings:
+        """The options that were given."""
+        return self.task.settings
 
-def in_people(questions: Questions, person: str, settings: ExplanationSettings) -> Questions:
+
+def run(settings: ExplainSettings, watch: Steps = no_progress) -> Explanation:
+    """Explain a table as `settings` say; `watch` is told of every step."""
+    settings.check_work()
+    requested = requested_roles(
+        settings.policy,
+        settings.quasi,
+        settings.sensitive,
+        settings.identifier,
+        person=settings.person,
+    )
+    settings.check_population()
+    source = reader_options(settings)
+    task = ExplanationTask(
+        settings=settings,
+        subsets=SubsetSettings(
+            max_size=settings.max_size,
+            budget=settings.budget,
+            orders=settings.orders,
+            seed=settings.seed,
+            threads=settings.threads or THREADS,
+        ),
+        stated=MeasureSettings().with_policy(requested.policy).hierarchies,
+        distinct=requested.policy.roles.distinct_spellings if requested.policy else (),
+        alpha=settings.share_of_match(settings.missing),
+    )
+    stated = requested.read_as_stated({**source})
+    reading = Reading(watch, LARGE, verify=settings.verify, **stated)
+    records = settings.records
+    inputs = [
+        settings.data,
+        settings.policy,
+        settings.population,
+        *(settings.hierarchies or {}).values(),
+    ]
+    with (
+        files.write_whole(records, sources=inputs, force=settings.force) as target,
+        reading(settings.data, outputs=[target] if target else [], states=True) as (
+            table,
+            questions,
+        ),
+    ):
+        requested = requested.of_table(table)
+        roles, warnings = requested.assign(questions, quasi_needed=False, people=True)
+        if roles.sensitive and not roles.quasi:
+            from sievert.request.role_suggestion import no_quasi
+
+            raise no_quasi(questions, roles.every_column, roles.person)
+        settings.check_weight_columns(questions, roles.quasi)
+        if records is not None:
+            questions.engine.check_writable()
+        dropped, notes = requested.prepare(questions, roles, settings.missing)
+        if roles.person is not None and roles.quasi:
+            notes += counted_as_spelt(questions, [roles.person], requested.policy)
+            questions = in_people(questions, roles.person, task)
+        description = describe_input(table, questions, settings.missing, dropped)
+        explanation = ExplanationRun(
+            questions=questions,
+            roles=roles,
+            task=task,
+            clock=reading.clock,
+            warnings=[*warnings, *notes],
+        )
+        subsets: tuple[Subset, ...] = ()
+        if roles.quasi:
+            subsets, chapters = explain_risk(explanation, source, records, target)
+        elif settings.states_population or records is not None:
+            raise UsageError("no quasi-identifiers given", hint="-q COLUMNS")
+        else:
+            chapters = {"ranking": rank(explanation, None)}
+    unassessed: tuple[str, ...] = ()
+    if roles.quasi:
+        unassessed = columns_without_role(questions, roles, settings.weight, settings.household)
+    return Explanation(
+        description,
+        roles,
+        subsets,
+        chapters,
+        warnings=tuple(explanation.warnings),
+        unassessed=unassessed,
+        **reading.clock.stop(),
+    )
+
+
+def in_people(questions: Questions, person: str, task: ExplanationTask) -> Questions:
     """The table counted in people; of several rows no population is estimated."""
     people = count_people(questions, person)
     several = people.people < questions.records
-    check_rows_of_people(several, settings.population, settings.alpha)
+    check_rows_of_people(several, task.settings, task.alpha)
     return people if several else questions
 
 
@@ -87,7 +180,9 @@ def explain_risk(
     combinations = _count(run)
     ways = _coarser_ways(run, combinations)
     plan, planned = _plan(run, combinations, sum(map(len, ways.values())), source.get("timeout"))
-    subsets, chapters = measure_subsets(combinations, plan.subset_settings(run.settings), run.clock)
+    subsets, chapters = measure_subsets(
+        combinations, plan.subset_settings(run.task.subsets), run.clock
+    )
     chapters |= {**planned, **_coarser_columns(run, combinations, subsets, ways, plan.coarser)}
     run.clock("looking at values", None)
     show = run.settings.show_values
@@ -114,7 +209,7 @@ def explain_risk(
             scores = riskiest_records.score_classes(classes, plan.suda_size, fraction, pace)
             chapters["suda"] = scores.to_dict(classes, show)
     run.clock("pointing at records", run.questions)
-    frequencies = None if risks is None or run.settings.alpha is None else risks.frequencies
+    frequencies = None if risks is None or run.task.alpha is None else risks.frequencies
     chapters["records"] = riskiest_records.riskiest_records(
         run.questions, classes, scores, frequencies
     )
@@ -139,18 +234,17 @@ def _describe_population(
     run: ExplanationRun, combinations: CombinationCounts, source: Mapping[str, Any]
 ) -> PopulationRisks:
     """The people behind the table, and the risk of each class by its weights."""
-    settings = run.settings
     risks = describe_population(
         run.questions,
         run.roles.quasi,
-        settings.population,
+        run.settings,
         source,
-        settings.alpha,
+        run.task.alpha,
         combinations.classes,
     )
     risks.chapter["totals"] = dominated_totals(run.questions, combinations.secrets)
     run.warnings.extend(risks.notes)
-    if settings.alpha is not None:
+    if run.task.alpha is not None:
         run.warnings.append(WILDCARDS)
     return risks
 
@@ -161,7 +255,7 @@ def _diversity(
     """Of each class, the different values of each secret among the records that match it."""
     columns = {}
     for secret, cells in combinations.secrets.items():
-        numbers = class_values(cells, wildcard=run.settings.alpha is not None)
+        numbers = class_values(cells, wildcard=run.task.alpha is not None)
         if numbers is None:
             run.warnings.append(NO_VALUES.format(repr(secret)))
         else:
@@ -190,7 +284,7 @@ def _count(run: ExplanationRun) -> CombinationCounts:
             )
     values = dict(zip(run.roles.quasi, combinations.classes.values, strict=True))
     values |= {secret: cube.values[-1] for secret, cube in combinations.secrets.items()}
-    apart = run.settings.distinct
+    apart = run.task.distinct
     run.warnings.extend(told_apart({c: values[c] for c in values if c not in apart}))
     return combinations
 
@@ -198,10 +292,10 @@ def _count(run: ExplanationRun) -> CombinationCounts:
 def _fitting(run: ExplanationRun, combinations: CombinationCounts) -> dict[str, Any]:
     """The hierarchies of the policy in which every value has its place."""
     fitting = {}
-    for column in (c for c in run.settings.stated if c in run.roles.quasi):
+    for column in (c for c in run.task.stated if c in run.roles.quasi):
         try:
-            coarser_column(combinations, column, run.settings.stated[column])
-            fitting[column] = run.settings.stated[column]
+            coarser_column(combinations, column, run.task.stated[column])
+            fitting[column] = run.task.stated[column]
         except InputError:
             run.warnings.append(f"the hierarchy of {column!r} is not used: it lacks values")
     return fitting
@@ -212,7 +306,7 @@ def _plan(
 ) -> tuple[ExplanationPlan, dict[str, Any]]:
     """What is measured in the time there is, and the chapter that says so where it is not all."""
     ranked = 0 if run.roles.sensitive else min(MOST_LISTED, len(run.questions.columns))
-    full = plan_explanation(combinations, run.settings, coarser, ranked)
+    full = plan_explanation(combinations, run.task.subsets, coarser, ranked)
     plan, chapter, remarks = reduce_plan(full, timeout)
     run.warnings.extend(remarks)
     return plan, {} if chapter is None else {"plan": chapter}
@@ -223,7 +317,7 @@ def _coarser_ways(
 ) -> dict[str, list[CoarserColumn]]:
     """The ways to coarsen each column, by its hierarchy where one is given."""
     quasi = run.roles.quasi
-    hierarchies = run.settings.hierarchies
+    hierarchies = run.settings.hierarchies or {}
     for column in hierarchies:
         check_known("hierarchy: column", column, run.questions.columns)
         if column not in quasi:
@@ -273,7 +367,7 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
     questions = run.questions
     known = list(run.roles.quasi)
     run.clock("ranking columns", questions)
-    apart = {*run.roles.identifier, *run.settings.population.columns.values()}
+    apart = {*run.roles.identifier, *run.settings.weight_columns.values()}
     columns = [c for c in questions.columns if c not in apart]
     if len(columns) > MOST_LISTED:
         run.warnings.append(

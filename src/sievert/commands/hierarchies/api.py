@@ -1,58 +1,123 @@
-"""The public function `propose_hierarchies`: one hierarchy per column, with its reason."""
+"""The public function `propose_hierarchies`, written from the settings by `make generate`."""
 
-import os
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any, Unpack
+from collections.abc import Mapping
+from typing import Any
 
-from sievert import files
 from sievert.commands.hierarchies.result import ProposedHierarchies
-from sievert.commands.hierarchies.run import propose_column
-from sievert.measurement.table_measures import MeasureSettings, check_hierarchies
-from sievert.request.requested import LARGE, PolicySource, Reading, requested_roles
-from sievert.request.table_description import columns_without_role, describe_input
+from sievert.commands.hierarchies.run import run
+from sievert.commands.hierarchies.settings import HierarchiesSettings
 from sievert.session import Steps, no_progress
-from sievert.sources.options import ReaderOptions
+from sievert.settings.groups import Missing, Names, Place
+from sievert.settings.option import UNSTATED, Unstated
+from sievert.settings.policy_source import PolicySource
+from sievert.sources.options import EngineName
 
-__all__ = ["ProposedHierarchies", "propose_hierarchies"]
 
-
-# The public function: its keywords are the options of the command, its docstring their reference.
 def propose_hierarchies(
     data: Any,
-    quasi: str | Iterable[str] | None = None,
-    sensitive: str | Iterable[str] | None = None,
-    identifier: str | Iterable[str] | None = None,
+    quasi: Names = None,
+    sensitive: Names = None,
+    identifier: Names = None,
     *,
-    policy: PolicySource = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    out: str | os.PathLike[str] | None = None,
+    out: Place | None = None,
     fix: bool = False,
     person: str | None = None,
-    missing: str = "value",
+    policy: PolicySource = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    header: bool = True,
+    types: Mapping[str, str] | None = None,
+    na: Names = (),
+    suppressed: str | Unstated | None = UNSTATED,
+    keep_suppressed: bool = False,
+    missing: Missing = "value",
     verify: bool = False,
+    max_unpacked: str | None = None,
+    max_field: str | int | None = "1MB",
+    max_columns: int = 10000,
     force: bool = False,
+    engine: EngineName | None = None,
+    master: str | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+    timeout: float | None = None,
+    temp: Place | None = None,
     watch: Steps = no_progress,
-    **source: Unpack[ReaderOptions],
 ) -> ProposedHierarchies:
-    """Propose a hierarchy for every quasi-identifier, by what its values look like.
+    r"""Propose a hierarchy for every quasi-identifier, by what its values look like.
+
+    Hierarchies that are there already, as [hierarchies] of the policy, are checked against the
+    values and kept.
 
     Parameters
     ----------
     data
         The table: a path, a frame, a dict of lists.
-    quasi, sensitive, identifier, policy
-        The roles of the columns, as for `assess`.
-    hierarchies
-        Those that are there already, as [hierarchies] of the policy: they are checked against the
-        values and kept.
+    quasi
+        Columns an outsider could know about a person: age,zip. May be repeated.
+    sensitive
+        Secrets: disease,salary. May be repeated.
+    identifier
+        Columns that are dropped before release; never measured.
     out
         Write them to this TOML file, as [hierarchies] of a policy.
     fix
-        Write them so that other data get the same labels: cuts instead of quantiles, and the values
-        themselves for the most frequent ones and for groups of an order.
-    source
-        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+        Write them so that other data get the same labels: cuts instead of quantiles, and the
+        values themselves for the most frequent ones and for groups of an order.
+    person
+        The column that tells people apart, where they may have several rows: people are
+        counted.
+    policy
+        A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.
+    hierarchies
+        COL=FILE (as ARX writes them, or a tree: .toml, .json), COL=interval:5,10,
+        quantile:16,8, ends:18,85, prefix:4,3, date:month,year, order:2,4, top:20,5; or
+        FILE.toml with [hierarchies]. For a secret's distance; how a quasi-identifier was made
+        coarser (attack, compare) or could be.
+    delimiter
+        The character between columns; found from the header unless given.
+    encoding
+        The text encoding of a CSV file.
+    header
+        The first line is a record; the columns are called column1, column2, ...
+    types
+        COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.
+    na
+        Text that stands for a missing value, such as NA. May be repeated.
+    suppressed
+        The mark of suppressed records, which have it in every quasi-identifier: * unless given
+        here or listed in [reading] of the policy; missing: names missing values. Such records
+        are counted apart.
+    keep_suppressed
+        Count suppressed records as any other.
+    missing
+        What a missing quasi-identifier is: a value, a wildcard (matches any), a reason to drop
+        the record, or an error.
+    verify
+        Check Parquet's page checksums and note the file's SHA-256.
+    max_unpacked
+        How large compressed data may become; 100 times its size and at most 20GB unless given.
+    max_field
+        How long a single field of a text file may be.
+    max_columns
+        How many columns a table may have.
+    force
+        Replace existing files that sievert has not written.
+    engine
+        What counts; duckdb unless the data are elsewhere.
+    master
+        With `engine` spark: the cluster, such as spark://host:7077; local[*] unless given.
+    memory
+        The most memory for data, such as 4GB: the engine spills to disk before; exit 5 beyond.
+    threads
+        The most threads the engine may use.
+    timeout
+        The most seconds the run may take; exit 5 beyond.
+    temp
+        Where the private temporary directory is made.
+    watch
+        Is told of every step: its name, and how far it is.
 
     >>> table = {"age": [str(n % 63 + 18) for n in range(200)], "sex": ["f", "m"] * 100}
     >>> print(propose_hierarchies(table, ["age", "sex"]).toml().strip())
@@ -60,21 +125,34 @@ def propose_hierarchies(
     "age" = "interval:5,10,20,40"  # 63 different numbers
     "sex" = "*"  # 2 different values
     """
-    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
-    given = MeasureSettings(hierarchies or {}).with_policy(requested.policy).hierarchies
-    check_hierarchies(given)
-    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated({**source}))
-    with reading(data) as (table, questions):
-        roles, notes = requested.assign(questions, people=True)
-        dropped, more = requested.prepare(questions, roles, missing)
-        reading.clock("looking at the values", questions)
-        result = ProposedHierarchies(
-            describe_input(table, questions, missing, dropped),
-            roles,
-            {name: propose_column(questions, name, given.get(name)) for name in roles.quasi},
-            warnings=(*notes, *more),
-            unassessed=columns_without_role(questions, roles),
-        )
-    if out is not None:
-        files.write_text(out, result.toml(fix=fix), sources=[data, policy], force=force)
-    return replace(result, **reading.clock.stop())
+    settings = HierarchiesSettings(
+        data=data,
+        quasi=quasi,
+        sensitive=sensitive,
+        identifier=identifier,
+        out=out,
+        fix=fix,
+        person=person,
+        policy=policy,
+        hierarchies=hierarchies,
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        types=types,
+        na=na,
+        suppressed=suppressed,
+        keep_suppressed=keep_suppressed,
+        missing=missing,
+        verify=verify,
+        max_unpacked=max_unpacked,
+        max_field=max_field,
+        max_columns=max_columns,
+        force=force,
+        engine=engine,
+        master=master,
+        memory=memory,
+        threads=threads,
+        timeout=timeout,
+        temp=temp,
+    )
+    return run(settings, watch)

@@ -1,59 +1,30 @@
-"""The public function `randomise`: the best trade-off of disclosure and distortion, and a release.
+"""The public function `randomise`, written from the settings by `make generate`."""
 
-It has one keyword per option of the command, so that editors and `help` show them all.
-"""
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import csv
-import io
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Unpack
-
-import numpy as np
-
-from sievert import files
-from sievert.commands.limit.distribution import Limit, limit
-from sievert.commands.limit.gaussian import solve_gaussian
-from sievert.commands.limit.result import AlphabetResult, Limited
-from sievert.commands.limit.run import read_original, solve_finite
-from sievert.counts.release_order import order_key
-from sievert.counts.row_pairing import write_row_numbers
-from sievert.errors import ExhaustedError, require
-from sievert.pairing.pairing_file import OriginalFile, pairing_details
-from sievert.releases.alphabets import MOST, NAMES
-from sievert.releases.channels import limit_settings
-from sievert.releases.files import (
-    FileColumn,
-    order_by_hash,
-    release_kind,
-    write_release,
-)
-from sievert.request.requested import PolicySource, Reading, requested_roles
-from sievert.request.table_description import describe_input
+from sievert.commands.limit.result import Limited
+from sievert.commands.limit.run import run
+from sievert.commands.limit.settings import LimitSettings
+from sievert.releases.choices import AlphabetKind, ModelName
 from sievert.session import Steps, no_progress
-from sievert.sources.options import ReaderOptions
-
-DEFAULT_AT = 0.1
-UNSTATED = f"no constraint was given: it is {DEFAULT_AT} (--at)"
-
-__all__ = ["Limit", "Limited", "limit", "randomise"]
+from sievert.settings.groups import Missing, Names, Place
+from sievert.settings.option import UNSTATED, Unstated
+from sievert.settings.policy_source import PolicySource
+from sievert.sources.options import EngineName
 
 
-# The public function: its keywords are the options of the command, its docstring their reference.
 def randomise(
     data: Any,
-    quasi: str | Iterable[str] | None = None,
-    sensitive: str | Iterable[str] | None = None,
-    identifier: str | Iterable[str] | None = None,
+    quasi: Names = None,
+    sensitive: Names = None,
+    identifier: Names = None,
     *,
-    person: str | None = None,
+    model: int | ModelName = 1,
     at: float | Sequence[float] | None = None,
-    model: int | str = 1,
-    distortion: str | os.PathLike[str] = "hamming",
-    hierarchies: Mapping[str, Any] | None = None,
-    alphabet: str = "auto",
-    most: int = MOST,
+    distortion: Place = "hamming",
+    alphabet: AlphabetKind = "auto",
+    most: int = 1000,
     occurring: bool = False,
     reduced: int | None = None,
     gaussian: bool = False,
@@ -61,42 +32,68 @@ def randomise(
     gap: float | None = None,
     seconds: float | None = None,
     seed: int = 0,
-    out: str | os.PathLike[str] | None = None,
-    matrix: str | os.PathLike[str] | None = None,
+    out: Place | None = None,
+    matrix: Place | None = None,
+    person: str | None = None,
+    policy: PolicySource = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    header: bool = True,
+    types: Mapping[str, str] | None = None,
+    na: Names = (),
+    suppressed: str | Unstated | None = UNSTATED,
+    keep_suppressed: bool = False,
+    missing: Missing = "value",
+    verify: bool = False,
+    max_unpacked: str | None = None,
+    max_field: str | int | None = "1MB",
+    max_columns: int = 10000,
     force: bool = False,
     show_values: bool = False,
-    policy: PolicySource = None,
-    missing: str = "value",
-    verify: bool = False,
+    engine: EngineName | None = None,
+    master: str | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+    timeout: float | None = None,
+    temp: Place | None = None,
     watch: Steps = no_progress,
-    **source: Unpack[ReaderOptions],
 ) -> Limited:
-    """Find the best channel of a table's quasi-identifiers, and release records drawn from it.
+    r"""Find the best channel of a table's quasi-identifiers, and release records drawn from it.
 
     Parameters
     ----------
     data
-        The original table: a path, a frame, a dict of lists.
-    quasi, sensitive, identifier
-        Columns that are randomised; secrets (several count as one: their combination); columns
-        that are not released.
-    person
-        The column whose values tell people apart, where a person may have several rows: not
-        defined here, and refused where people have several.
+        The original table: a path, a frame, a dict of lists. The columns `quasi` are
+        randomised; several columns `sensitive` count as one secret, their combination; the
+        columns `identifier` are not released.
+    quasi
+        Columns an outsider could know about a person: age,zip. May be repeated.
+    sensitive
+        Secrets: disease,salary. May be repeated.
+    identifier
+        Columns that are dropped before release; never measured.
+    model
+        1: least disclosed at a distortion; 2: least distortion at so many bits disclosed; 3:
+        least told of who is who at a loss; 4: least loss at so many bits told of who is who;
+        funnel: least disclosed with so many bits kept; identity, identity-reverse: 1 and 2, of
+        the values themselves.
     at
         The constraint of the model (see `limit`), or several; a release needs one. Without any
         it is 0.1, and a remark says so.
-    distortion, hierarchies
+    distortion
         "hamming", "squared" or "absolute" (numbers as shares of their column's range), or a CSV
-        file of distances for one column; columns with a hierarchy go by their lowest common label.
-        Over several columns it is the mean.
-    alphabet, most
-        "joint": all combinations as one alphabet; "columns": a channel for each column; "merged":
-        rare combinations as the nearest of the `most` frequent ones; "auto": joint up to `most`
-        combinations, columns beyond.
+        file of distances for one column; columns with a hierarchy go by their lowest common
+        label. Over several columns it is the mean.
+    alphabet
+        "joint": all combinations as one alphabet; "columns": a channel for each column;
+        "merged": rare combinations as the nearest of the `most` frequent ones; "auto": joint up
+        to `most` combinations, columns beyond.
+    most
+        The most combinations of one alphabet.
     occurring
-        Release only combinations that occur; else all combinations of values, while these are at
-        most `most`.
+        Release only combinations that occur; else all combinations of values, while these are
+        at most `most`.
     reduced
         Release only so many combinations, chosen to be near all.
     gaussian
@@ -104,135 +101,119 @@ def randomise(
         distortion is the squared difference as a share of the variance.
     points
         Besides `at`, so many points of the whole curve.
-    gap, seconds
-        When to stop looking for a better channel; the same seed gives the same release only
-        without `seconds`.
-    out, matrix
-        Write the release (CSV or Parquet, all columns) and the channel (CSV). The order of its
-        rows tells nothing; a private file, `<out>.pairing.parquet`, pairs them with the table's.
-    source
-        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+    gap
+        When a channel is good enough: bits (of model 2: distortion) it may be from the bound.
+    seconds
+        Stop looking after so many seconds a curve; the release then depends on the machine.
+    seed
+        Where drawing starts.
+    out
+        Write the release (CSV or Parquet, all columns). The order of its rows tells nothing; a
+        private file, `<out>.pairing.parquet`, pairs them with the table's.
+    matrix
+        Write the channel, which names values, to this .csv file.
+    person
+        The column that tells people apart, where they may have several rows: people are
+        counted.
+    policy
+        A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.
+    hierarchies
+        COL=FILE (as ARX writes them, or a tree: .toml, .json), COL=interval:5,10,
+        quantile:16,8, ends:18,85, prefix:4,3, date:month,year, order:2,4, top:20,5; or
+        FILE.toml with [hierarchies]. For a secret's distance; how a quasi-identifier was made
+        coarser (attack, compare) or could be.
+    delimiter
+        The character between columns; found from the header unless given.
+    encoding
+        The text encoding of a CSV file.
+    header
+        The first line is a record; the columns are called column1, column2, ...
+    types
+        COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.
+    na
+        Text that stands for a missing value, such as NA. May be repeated.
+    suppressed
+        The mark of suppressed records, which have it in every quasi-identifier: * unless given
+        here or listed in [reading] of the policy; missing: names missing values. Such records
+        are counted apart.
+    keep_suppressed
+        Count suppressed records as any other.
+    missing
+        What a missing quasi-identifier is: a value, a wildcard (matches any), a reason to drop
+        the record, or an error.
+    verify
+        Check Parquet's page checksums and note the file's SHA-256.
+    max_unpacked
+        How large compressed data may become; 100 times its size and at most 20GB unless given.
+    max_field
+        How long a single field of a text file may be.
+    max_columns
+        How many columns a table may have.
+    force
+        Replace existing files that sievert has not written.
+    show_values
+        Let explain and attacks name values of the data, and --debug messages that contain them.
+    engine
+        What counts; duckdb unless the data are elsewhere.
+    master
+        With `engine` spark: the cluster, such as spark://host:7077; local[*] unless given.
+    memory
+        The most memory for data, such as 4GB: the engine spills to disk before; exit 5 beyond.
+    threads
+        The most threads the engine may use.
+    timeout
+        The most seconds the run may take; exit 5 beyond.
+    temp
+        Where the private temporary directory is made.
+    watch
+        Is told of every step: its name, and how far it is.
 
     >>> table = {"job": ["a", "a", "b", "b"] * 50, "ill": ["yes", "no", "no", "no"] * 50}
     >>> found = randomise(table, "job", "ill", at=0.25)
     >>> round(found.points[0].distortion, 3), found.parts[0].promise.risk < 0.12
     (0.25, True)
     """
-    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
-    require(
-        missing in ("value", "error"),
-        "a missing value is a value of its own",
-        hint="--missing value, or error",
-    )
-    settings = limit_settings(
-        model,
-        DEFAULT_AT if at is None else at,
-        points,
-        seed,
+    settings = LimitSettings(
+        data=data,
+        quasi=quasi,
+        sensitive=sensitive,
+        identifier=identifier,
+        model=model,
+        at=at,
         distortion=distortion,
-        hierarchies=hierarchies,
         alphabet=alphabet,
         most=most,
         occurring=occurring,
         reduced=reduced,
+        gaussian=gaussian,
+        points=points,
         gap=gap,
         seconds=seconds,
+        seed=seed,
+        out=out,
+        matrix=matrix,
+        person=person,
+        policy=policy,
+        hierarchies=hierarchies,
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        types=types,
+        na=na,
+        suppressed=suppressed,
+        keep_suppressed=keep_suppressed,
+        missing=missing,
+        verify=verify,
+        max_unpacked=max_unpacked,
+        max_field=max_field,
+        max_columns=max_columns,
+        force=force,
+        show_values=show_values,
+        engine=engine,
+        master=master,
+        memory=memory,
+        threads=threads,
+        timeout=timeout,
+        temp=temp,
     )
-    require(
-        len(settings.at) <= 1 or (out is None and matrix is None),
-        "a release and its matrix need one constraint",
-        hint="--at 0.1",
-    )
-    require(
-        not gaussian or matrix is None,
-        "a Gaussian channel has no matrix of values",
-        hint="without --matrix",
-    )
-    kind = None if out is None else release_kind(out)
-    reading = Reading(watch, verify=verify, **requested.read_as_stated({**source}))
-    inputs = [data, policy, *(hierarchies or {}).values(), distortion]
-    require(
-        out is None or matrix is None or Path(out).resolve() != Path(matrix).resolve(),
-        "two outputs have the same name",
-    )
-    pairing = None if out is None else files.pairing_beside(Path(out))
-    with (
-        files.write_whole(pairing, sources=inputs, force=force) as pairing_file,
-        files.write_whole(out, sources=inputs, force=force) as target,
-        files.write_whole(matrix, sources=inputs, force=force) as beside,
-        reading(data, outputs=[path for path in (target, pairing_file) if path is not None]) as (
-            table,
-            questions,
-        ),
-    ):
-        original = read_original(
-            table.name,
-            questions,
-            requested,
-            missing,
-            settings,
-            reading.clock,
-            everything=out is not None,
-        )
-        description = describe_input(table, questions)
-        outcome = (solve_gaussian if gaussian else solve_finite)(original)
-        if target is not None and out is not None:
-            reading.clock("writing the release", questions)
-            columns = [
-                outcome.drawn.get(c)
-                or FileColumn(c, original.people.texts(c), original.codes(c), kind_)
-                for c, kind_ in original.kinds.items()
-            ]
-            csv: dict[str, Any] = {"delimiter": table.delimiter or ",", "header": table.header}
-            with files.name_output(out):
-                order = order_by_hash(columns, order_key(seed))
-                columns = [column.only(order) for column in columns]
-                write_release(
-                    target, str(kind), columns, questions, **(csv if table.kind == "csv" else {})
-                )
-                assert pairing_file is not None
-                details = pairing_details(target, OriginalFile(data, table), len(order))
-                write_row_numbers(questions.engine, order + 1, pairing_file, details)
-        if beside is not None:
-            write_matrix(beside, outcome.parts)
-    return Limited(
-        table=description,
-        roles=original.roles,
-        alphabet=outcome.alphabet,
-        parts=tuple(outcome.parts),
-        whole=outcome.whole,
-        settings={
-            **vars(settings),
-            "at": list(settings.at),
-            "distortion": distortion if distortion in NAMES else "matrix",  # the name of no file
-            "gaussian": gaussian,
-            "released": out is not None,
-            "hierarchies": sorted(hierarchies or {}),
-        },
-        shown=show_values,
-        normality=outcome.normality,
-        warnings=(*original.notes, *([UNSTATED] if at is None else ())),
-        unassessed=original.unassessed,
-        **reading.clock.stop(),
-    )
-
-
-def write_matrix(target: Path, parts: Iterable[AlphabetResult]) -> None:
-    """Write the channels as CSV: one line per value and released value that it may become.
-
-    The columns are those of the values, the same of the released ones, and the probability.
-    """
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    for part in parts:
-        if part.texts is None or part.channel is None:
-            continue
-        writer.writerow([*part.columns, *(f"released {n}" for n in part.columns), "probability"])
-        values, labels = part.texts
-        for i, j in np.argwhere(part.channel > 0).tolist():
-            texts = ["" if t is None else t for t in (*values[i], *labels[j])]
-            writer.writerow([*texts, repr(float(part.channel[i, j]))])
-    try:
-        target.write_text(file.getvalue(), encoding="utf-8")
-    except OSError as error:
-        raise ExhaustedError(f"the matrix cannot be written: {error.strerror}") from None
+    return run(settings, watch)

@@ -9,16 +9,8 @@ import numpy as np
 from sievert.errors import require
 from sievert.formatting import significant
 from sievert.hierarchies import Hierarchy
-from sievert.releases.channels import (
-    CONVEX,
-    IDENTITY,
-    REVERSE,
-    UNITS,
-    check_at,
-    epsilon,
-    known_model,
-    solutions,
-)
+from sievert.releases.channels import CONVEX, UNITS, epsilon, solutions
+from sievert.releases.choices import IDENTITY, REVERSE, check_at, known_model
 from sievert.result import frame
 from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladder
 from sievert.tradeoff import matrix as distances

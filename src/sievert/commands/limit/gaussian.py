@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sievert.arrays import Floats
+from sievert.commands.limit.finite import LimitOutcome, LimitTable
 from sievert.commands.limit.gaussian_model import (
     GaussianLimit,
     Pair,
@@ -14,11 +15,10 @@ from sievert.commands.limit.gaussian_model import (
     limit_of_records,
 )
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
-from sievert.commands.limit.run import LimitOutcome, LimitTable
 from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
 from sievert.numerics.special_functions import NORMAL_QUANTILE
-from sievert.releases.channels import LimitSettings, Promise, inside
+from sievert.releases.channels import Promise, inside
 from sievert.releases.files import FileColumn
 
 AGAIN = 40  # releases that are drawn for an interval
@@ -40,14 +40,14 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
 
     x = numbers_of(quasi)
     y = numbers_of(secrets)
-    number = int(settings.model)
+    number = int(settings.solved_model)
     weights = _weights(x)
     pair = Pair.of_records(x, y)
     limits = [
         limit_of_records(x, y, number, a, weights, names=[*quasi, *secrets])
         if i == 0
         else gaussian_limit(pair, number, a, weights)
-        for i, a in enumerate(settings.at)
+        for i, a in enumerate(settings.constraints)
     ]
     points = [_point(quasi, each, True) for each in limits]
     first = limits[0]
@@ -102,17 +102,14 @@ def _point(columns: tuple[str, ...], best: GaussianLimit, requested: bool) -> Tr
 
 
 def _check_settings(table: LimitTable) -> None:
-    settings = table.settings
-    plain = LimitSettings(settings.model, settings.at)
+    model = table.settings.solved_model
     require(
-        settings.model in (1, 2, 3, 4),
-        f"no model {settings.model} of Gaussian columns",
+        model in (1, 2, 3, 4),
+        f"no model {model} of Gaussian columns",
         hint="--model 1 to 4",
     )
-    names = ("distortion", "alphabet", "occurring", "reduced", "most")
     require(
-        not settings.hierarchies
-        and not any(getattr(settings, n) != getattr(plain, n) for n in names),
+        not table.settings.is_about_values,
         "Gaussian columns have no values one by one, and a distortion of their own",
         hint="--gaussian without --distortion, --hierarchy, --alphabet, --reduced",
     )
@@ -159,17 +156,17 @@ def _promise(
     middle = float(drawn.mean())
     error = float(drawn.std()) * math.sqrt(1 + 1 / len(drawn))
     return Promise(
-        best.risk,
-        best.loss,
-        best.rate,
-        best.distortion,
-        (max(0.0, middle - NORMAL_QUANTILE * error), middle + NORMAL_QUANTILE * error),
-        (
+        risk=best.risk,
+        loss=best.loss,
+        identity=best.rate,
+        distortion=best.distortion,
+        risk_range=(max(0.0, middle - NORMAL_QUANTILE * error), middle + NORMAL_QUANTILE * error),
+        distortion_range=(
             max(0.0, best.distortion - NORMAL_QUANTILE * far),
             best.distortion + NORMAL_QUANTILE * far,
         ),
-        middle - best.risk,
-        f"the channel applied {AGAIN} times",
+        bias=middle - best.risk,
+        by=f"the channel applied {AGAIN} times",
     )
 
 

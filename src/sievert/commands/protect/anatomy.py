@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
+from sievert.commands.protect.method import RecordRelease, RecordTable, seed_remark
+from sievert.commands.protect.settings import ProtectSettings
 from sievert.errors import require
 from sievert.methods.anatomy import GROUP, anatomise
 from sievert.releases.files import TEXT, FileColumn
 
 
-def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     """Groups of at least l records whose secrets all differ (Xiao and Tao 2006)."""
     roles = table.roles
     require(len(roles.sensitive) == 1, "anatomy is for one secret", hint="-s disease")
@@ -36,15 +37,15 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     codes = {text: code for code, text in enumerate(own.texts)}
     values = np.array([codes[text] for text in tables.sensitive_table[secret]])
     return RecordRelease(
-        {GROUP: FileColumn(GROUP, numbers, tables.groups, TEXT)},
-        {"unlinked": 1 - len(numbers) / table.records},
-        {
+        columns={GROUP: FileColumn(GROUP, numbers, tables.groups, TEXT)},
+        loss={"unlinked": 1 - len(numbers) / table.records},
+        details={
             "groups": len(numbers),
             "smallest_group": int(tables.sizes.min()),
             "largest_group": int(tables.sizes.max()),
         },
-        np.zeros(table.records, dtype=bool),
-        tables.order,
+        suppressed=np.zeros(table.records, dtype=bool),
+        chosen=tables.order,
         notes=[seed_remark(settings.seed)],
         secrets=[
             FileColumn(GROUP, numbers, np.sort(tables.groups)),

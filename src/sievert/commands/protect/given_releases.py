@@ -44,11 +44,11 @@ def read_given(
             told = _entropy(sizes)
             releases.append(
                 GivenRelease(
-                    Path(table).name if isinstance(table, str | Path) else f"release {number}",
-                    cells.records,
-                    len(sizes),
-                    told,
-                    max(0.0, told + _entropy(values) - _entropy(cells.counts)),
+                    name=Path(table).name if isinstance(table, str | Path) else f"release {number}",
+                    records=cells.records,
+                    classes=len(sizes),
+                    disclosed=told,
+                    information=max(0.0, told + _entropy(values) - _entropy(cells.counts)),
                 )
             )
     return tuple(releases)

@@ -9,12 +9,12 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.commands.protect.local_recoding.columns import LocalColumn
 from sievert.commands.protect.method import (
-    MethodSettings,
     RecordRelease,
     RecordTable,
     check_weights,
 )
 from sievert.commands.protect.recoded_records import ClassRecoding
+from sievert.commands.protect.settings import ProtectSettings
 from sievert.errors import SievertError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
@@ -27,7 +27,7 @@ CAUTION = (
 )
 
 
-def recode(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+def recode(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     """Classes that hold the rules, joined where that loses little."""
     require(
         settings.loss in MINIMISED,
@@ -35,7 +35,8 @@ def recode(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         hint="without --loss, or --how full",
     )
     quasi = table.roles.quasi
-    check_weights("--column-weight", settings.weights, quasi)
+    column_weights = settings.weights or {}
+    check_weights("--column-weight", column_weights, quasi)
     columns = [
         LocalColumn.of_values(
             name,
@@ -45,12 +46,12 @@ def recode(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         )
         for name in quasi
     ]
-    weights = [float(settings.weights.get(name, 1.0)) for name in quasi]
-    recoded = ClassRecoding.of_table(table, columns, weights, settings)
+    weights = [float(column_weights.get(name, 1.0)) for name in quasi]
+    recoded = ClassRecoding.of_table(table, columns, weights, settings.seed)
     return RecordRelease(
-        recoded.file_columns,
-        recoded.losses(settings.weights).to_dict(),
-        {
+        columns=recoded.file_columns,
+        loss=recoded.losses(settings.weights or {}).to_dict(),
+        details={
             "labels": settings.labels,
             "classes": len(recoded.sizes),
             "smallest_class": int(recoded.sizes.min()),
@@ -63,41 +64,42 @@ def recode(table: RecordTable, settings: MethodSettings) -> RecordRelease:
                 settings.labels,
             ),
         },
-        recoded.suppressed,
-        holds=recoded.holds(settings.suppress),
+        suppressed=recoded.suppressed,
+        holds=recoded.holds(table.suppress),
         notes=(CAUTION,),
         minimised="arithmetic_loss",
     )
 
 
-def suppress_cells(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+def suppress_cells(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     """Classes with `*` in the columns in which their records differ.
 
     Every class has k records with the same cells, `*` being a value of its own; so every record
     matches k records too where `*` stands for anything.
     """
     quasi = table.roles.quasi
-    check_weights("--importance", settings.importance, quasi)
+    column_importance = settings.importance or {}
+    check_weights("--importance", column_importance, quasi)
     columns = []
     for name in quasi:
         texts = table.present_texts(name)
         flat = {text: (ROOT,) for text in texts if text is not None}
         tree = Hierarchy(flat) if flat else None
         columns.append(LocalColumn.of_values(name, texts, tree, sets=False))
-    importance = [float(settings.importance.get(name, 1.0)) for name in quasi]
-    recoded = ClassRecoding.of_table(table, columns, importance, settings)
+    importance = [float(column_importance.get(name, 1.0)) for name in quasi]
+    recoded = ClassRecoding.of_table(table, columns, importance, settings.seed)
     cells = recoded.cells_changed()
     return RecordRelease(
-        recoded.file_columns,
-        recoded.losses(settings.weights).to_dict(),
-        {
+        columns=recoded.file_columns,
+        loss=recoded.losses(settings.weights or {}).to_dict(),
+        details={
             "classes": len(recoded.sizes),
             "smallest_class": int(recoded.sizes.min()),
             "cells_suppressed": cells,
             "share_suppressed": cells / (table.records * len(quasi)),
         },
-        recoded.suppressed,
-        holds=recoded.holds(settings.suppress),
+        suppressed=recoded.suppressed,
+        holds=recoded.holds(table.suppress),
         notes=(CAUTION,),
         minimised="arithmetic_loss",
     )

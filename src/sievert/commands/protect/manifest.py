@@ -1,12 +1,13 @@
 """The manifest of a release: how it was made and can be made again; no value of the data."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sievert.commands.protect.method import MethodSettings
+from sievert.commands.protect.protection import ProtectionPlan
 from sievert.commands.protect.result import Protected
+from sievert.commands.protect.settings import ProtectSettings
 from sievert.commands.protect.writing import ReleasePart
 from sievert.errors import InputError, require
 from sievert.files import read_json
@@ -15,20 +16,22 @@ from sievert.releases.problem import GIVEN
 from sievert.sources.checksums import files_sha256
 from sievert.version import __version__
 
-USUAL = MethodSettings()
 PARTS = ("levels", "hierarchies")
 
 
 def manifest(
     result: Protected,
     parts: Sequence[ReleasePart],
-    settings: MethodSettings,
-    keep: Sequence[str] = (),
+    plan: ProtectionPlan,
     *,
     drop: bool = False,
 ) -> dict[str, Any]:
-    """What stands beside a release: the policy, the recoding, what it lost, its digest."""
-    recoding, (release, *apart) = result.recoding, parts
+    """Say what stands beside a release: the policy, the recoding, what it lost, its digest.
+
+    Suppressed records are left out of the release if `drop`.
+    """
+    recoding = result.recoding
+    release, *apart = parts
     content: dict[str, Any] = {
         "sievert": __version__,
         "table": {"columns": list(release.names)},
@@ -46,7 +49,7 @@ def manifest(
             if c.fixed is None and is_made_from_data(c.hierarchy)
         ],
         "minimised": result.minimised,
-        "suppress": settings.suppress,
+        "suppress": plan.suppress,
         "suppressed": result.suppressed_records,
     }
     for part in apart:
@@ -54,23 +57,28 @@ def manifest(
     if recoding is not None:
         content |= {"loss": recoding.losses.to_dict(), "proven": recoding.proven}
     content |= {"floor": result.floor} if result.floor else {}
-    content |= {"keep": list(keep)} if keep else {}  # columns of which nothing was measured
+    content |= {"keep": list(plan.keep)} if plan.keep else {}  # nothing was measured of them
     content |= {"drop": True} if drop else {}  # suppressed records are left out
     if result.earlier is not None:
         content["earlier"] = {"releases": result.earlier["releases"]}
     if result.release is not None:
         content |= {
-            "seed": settings.seed,
-            "settings": {  # what the caller has chosen, but for what has a place of its own
-                n: v
-                for n, v in vars(settings).items()
-                if n not in ("seed", "suppress", "loss") and v != getattr(USUAL, n)
-            },
+            "seed": plan.settings.seed,
+            "settings": _chosen(plan.settings),
             "loss": dict(result.release.loss),
             "details": dict(result.release.details),
             "notes": list(result.release.notes),
         }
     return content
+
+
+def _chosen(settings: ProtectSettings) -> dict[str, Any]:
+    """Give what the caller has chosen of a method, but for what has a place of its own."""
+    chosen = settings.method_options
+    chosen |= {"weights": settings.weights} if settings.weights else {}
+    return {
+        name: dict(value) if isinstance(value, Mapping) else value for name, value in chosen.items()
+    }
 
 
 def release_digest(path: Path) -> dict[str, Any]:

@@ -1,18 +1,19 @@
-"""What a method that changes records is given, and what it returns; the methods by their names.
+"""What a method that changes records is given, and what it returns; the function of a method.
 
-Full-domain recoding is not among them: it is searched over combinations (`run`), not over records.
+Full-domain recoding is none of them: it is searched over combinations (`protection`), not over
+records.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.commands.protect.microaggregation import GAMMA
+from sievert.commands.protect.settings import METHODS, How, ProtectSettings
 from sievert.errors import require
 from sievert.hierarchies import Hierarchy
 from sievert.measurement.table_measures import MeasureSettings
@@ -21,66 +22,10 @@ from sievert.releases.files import FileColumn
 from sievert.request.requested import check_known
 from sievert.roles import Roles
 
-# The function of each method, in a module of this folder.
-METHODS = {
-    "local": "local.recode",
-    "suppress": "local.suppress_cells",
-    "microaggregate": "microaggregate.make",
-    "noise": "number_columns.add_noise",
-    "round": "number_columns.round_numbers",
-    "pram": "pram.make",
-    "anatomy": "anatomy.make",
-    "sample": "method.sample",
-}
-HOW = ("full", *METHODS)
-# Those that suppress no record, minimise nothing, and need no hierarchy of every column.
-PLAIN = {"microaggregate", "noise", "round", "pram", "anatomy", "sample"}
 SAMPLE = 0x5A3D1E11  # tells the random numbers of samples from those of other methods
-# The settings that only some methods read.
-SETTINGS_OF = {
-    "labels": ("local",),
-    "importance": ("suppress",),
-    "group": ("microaggregate", "anatomy"),
-    "amount": ("noise", "pram"),
-    "fraction": ("sample",),
-    "base": ("round",),
-    "grouping": ("microaggregate",),
-    "gamma": ("microaggregate",),
-    "correlated": ("noise",),
-    "unbiased": ("round",),
-}
 
 
-@dataclass(frozen=True)
-class MethodSettings:
-    """What a caller may say about how a release is made; each method reads what it needs."""
-
-    suppress: float = 0.0  # the largest share of records that may be suppressed
-    loss: str = "generalization_loss"
-    weights: Mapping[str, float] = field(default_factory=dict)  # of columns, in the loss
-    seed: int = 0
-    labels: str = "hierarchy"  # of local recoding; or "sets"
-    importance: Mapping[str, float] = field(default_factory=dict)  # of columns, for suppression
-    group: int | None = None  # records of a group, for microaggregation and anatomy
-    amount: float | None = None  # of noise, in standard deviations; share changed, for pram
-    fraction: float | None = None  # of the records, for samples
-    base: Mapping[str, float] = field(default_factory=dict)  # per column, for rounding
-    grouping: str = "mdav"  # of microaggregation
-    gamma: float = GAMMA  # of V-MDAV
-    correlated: bool = False  # noise with the covariances of the columns
-    unbiased: bool = False  # rounding that is right on average
-
-    def check_read_by(self, how: str) -> None:
-        """Refuse what the method would not read."""
-        for name, readers in SETTINGS_OF.items():
-            require(
-                how in readers or getattr(self, name) == getattr(MethodSettings(), name),
-                f"--{name} is not read by --how {how}",
-                hint=" or ".join(f"--how {reader}" for reader in readers),
-            )
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RecordTable:
     """The columns of a release before anything is done to them, a value per record in order."""
 
@@ -89,6 +34,7 @@ class RecordTable:
     policy: Policy
     measuring: MeasureSettings  # hierarchies and orders that were given
     hierarchies: Mapping[str, Hierarchy | None]  # of quasi-identifiers, given or proposed
+    suppress: float  # the largest share of records that may be suppressed
 
     @property
     def records(self) -> int:
@@ -101,7 +47,7 @@ class RecordTable:
         return list(dict.fromkeys(column.texts[code] for code in np.unique(column.codes)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RecordRelease:
     """What a method returns: changed columns, and what can be said about them.
 
@@ -147,17 +93,17 @@ def seed_remark(seed: int) -> str:
     )
 
 
-def method(how: str) -> Callable[[RecordTable, MethodSettings], RecordRelease]:
-    """The function that makes a release by a method."""
-    module, _, name = METHODS[how].partition(".")
-    function: Callable[[RecordTable, MethodSettings], RecordRelease] = getattr(
+def method(how: How) -> Callable[[RecordTable, ProtectSettings], RecordRelease]:
+    """Import the function that makes a release by a method."""
+    module, _, name = METHODS[how].function.partition(".")
+    function: Callable[[RecordTable, ProtectSettings], RecordRelease] = getattr(
         import_module(f"sievert.commands.protect.{module}"), name
     )
     return function
 
 
-def sample(table: RecordTable, settings: MethodSettings) -> RecordRelease:
-    """Every record is as likely to be released as any other; their order stays."""
+def sample(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
+    """Draw records, each with the same chance, and keep their order."""
     fraction = settings.fraction or 0.0
     require(
         0 < fraction <= 1,
@@ -166,10 +112,11 @@ def sample(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     )
     size = round(fraction * table.records)
     require(size > 0, "a sample without records", hint="a larger --fraction")
+    drawn = np.random.default_rng((settings.seed, SAMPLE)).permutation(table.records)[:size]
     return RecordRelease(
-        {},
-        {"records": 1 - size / table.records},
-        {"fraction": fraction, "records": size},
-        np.zeros(table.records, dtype=bool),
-        np.sort(np.random.default_rng((settings.seed, SAMPLE)).permutation(table.records)[:size]),
+        columns={},
+        loss={"records": 1 - size / table.records},
+        details={"fraction": fraction, "records": size},
+        suppressed=np.zeros(table.records, dtype=bool),
+        chosen=np.sort(drawn),
     )

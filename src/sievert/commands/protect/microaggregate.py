@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
+from sievert.commands.protect.method import RecordRelease, RecordTable
 from sievert.commands.protect.microaggregation import (
     GROUPINGS,
     CategoryColumn,
@@ -18,13 +18,14 @@ from sievert.commands.protect.number_columns import (
     number_columns,
     remark_on_numbers,
 )
+from sievert.commands.protect.settings import ProtectSettings
 from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.releases.files import FileColumn
 from sievert.request.requested import check_known
 
 
-def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     """Numbers become the mean of their group, ordered values its median, others its mode.
 
     A missing value counts as one more column, which tells whether the value is there; a group has
@@ -63,16 +64,16 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
             changed[name] = replace(own, codes=_modes(own.codes, groups))
     sizes = np.bincount(groups)
     return RecordRelease(
-        changed,
-        change_losses(table, changed),
-        {
+        columns=changed,
+        loss=change_losses(table, changed),
+        details={
             "grouping": settings.grouping,
             **options,
             "groups": len(sizes),
             "smallest_group": int(sizes.min()),
             "largest_group": int(sizes.max()),
         },
-        np.zeros(table.records, dtype=bool),
+        suppressed=np.zeros(table.records, dtype=bool),
         holds=_holds(table, size),
         notes=[remark_on_numbers(numbers)] if numbers else (),
     )

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
+from sievert.commands.protect.settings import GAMMA, Grouping
 from sievert.errors import InputError, require
 from sievert.methods.intruder import check_whole
-
-GAMMA = 0.2  # of V-MDAV: 0.2 for scattered records, about 1.1 for clustered ones (its paper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +192,7 @@ def along_projection(records: MixedRecords, k: int) -> Ints:
     return groups
 
 
-GROUPINGS: dict[str, Callable[..., Ints]] = {
+GROUPINGS: dict[Grouping, Callable[..., Ints]] = {
     "mdav": mdav,
     "v-mdav": v_mdav,
     "projection": along_projection,

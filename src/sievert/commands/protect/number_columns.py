@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
+from sievert.commands.protect.method import RecordRelease, RecordTable, seed_remark
+from sievert.commands.protect.settings import ProtectSettings
 from sievert.errors import InputError, UsageError, require
 from sievert.formatting import list_names
 from sievert.losses.distortion import expected_distortion
@@ -126,7 +127,7 @@ def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict
 # -- noise and rounding ---------------------------------------------------------------------------
 
 
-def add_noise(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+def add_noise(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     """Independent noise per column; correlated noise keeps means and covariances on average.
 
     Correlated: e has the covariance of the columns times amount², and x becomes
@@ -150,14 +151,14 @@ def add_noise(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     parts = zip(columns.items(), released, strict=True)
     changed = {name: column.with_numbers(own) for (name, column), own in parts}
     return RecordRelease(
-        changed,
-        change_losses(table, changed),
-        {
+        columns=changed,
+        loss=change_losses(table, changed),
+        details={
             "amount": amount,
             "noise": "correlated" if settings.correlated else "independent",
             "noisy_columns": len(columns),
         },
-        np.zeros(table.records, dtype=bool),
+        suppressed=np.zeros(table.records, dtype=bool),
         notes=[remark_on_numbers(columns), seed_remark(settings.seed)],
     )
 
@@ -173,26 +174,27 @@ def _correlated(numbers: Floats, drawn: Floats, amount: float) -> Floats:
     return np.asarray(np.where(missing, np.nan, released))
 
 
-def round_numbers(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+def round_numbers(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     """The nearest multiple, of two as near the even one; or one of both, right on average."""
-    require(settings.base, "rounding needs the base of a column", hint="--base income=100")
+    bases = settings.base or {}
+    require(bases, "rounding needs the base of a column", hint="--base income=100")
     columns = required_numbers(table, "rounding")
-    for name, base in settings.base.items():
+    for name, base in bases.items():
         check_known("--base: quasi-identifier of numbers", name, tuple(columns))
         require(0 < base < np.inf, f"--base: that of {name!r} is not positive")
     rng = np.random.default_rng((settings.seed, ROUNDING))
     changed = {
         name: _rounded(columns[name], base, rng if settings.unbiased else None)
-        for name, base in sorted(settings.base.items())
+        for name, base in sorted(bases.items())
     }
     return RecordRelease(
-        changed,
-        change_losses(table, changed),
-        {
+        columns=changed,
+        loss=change_losses(table, changed),
+        details={
             "rounding": "unbiased" if settings.unbiased else "nearest",
             "rounded_columns": len(changed),
         },
-        np.zeros(table.records, dtype=bool),
+        suppressed=np.zeros(table.records, dtype=bool),
         notes=[seed_remark(settings.seed)] if settings.unbiased else (),
     )
 

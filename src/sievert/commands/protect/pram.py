@@ -2,28 +2,29 @@
 
 import numpy as np
 
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
+from sievert.commands.protect.method import RecordRelease, RecordTable, seed_remark
 from sievert.commands.protect.number_columns import change_losses
+from sievert.commands.protect.settings import ProtectSettings
 from sievert.errors import require
 from sievert.losses.loss import combination_codes
 from sievert.releases.alphabets import (
     AUTO,
     COLUMNS,
     HAMMING,
-    MOST,
     alphabets,
     cut_at_quantiles,
     in_bins,
     released_column,
 )
-from sievert.releases.channels import IDENTITY, draw, solutions, trim
+from sievert.releases.channels import draw, solutions, trim
+from sievert.releases.choices import IDENTITY, MOST
 from sievert.releases.files import FileColumn
 from sievert.tradeoff import Joint
 
 COLUMNS_REMARK = "each column has a channel of its own: their combinations are too many for one"
 
 
-def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     """The channel that tells least about the secrets (without one: about the combination itself).
 
     On average the given share of the cells changes: model 1 of `limit`, or `identity`.
@@ -63,9 +64,9 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
             codes, kind_ = alphabet.released[symbols, j], table.columns[column.name].kind
             changed[column.name] = FileColumn(column.name, column.labels, codes, kind_)
     return RecordRelease(
-        changed,
-        change_losses(table, changed),
-        {"changed_share": amount, "channels": len(each)},
-        np.zeros(table.records, dtype=bool),
+        columns=changed,
+        loss=change_losses(table, changed),
+        details={"changed_share": amount, "channels": len(each)},
+        suppressed=np.zeros(table.records, dtype=bool),
         notes=notes + ([COLUMNS_REMARK] if kind == COLUMNS and len(each) > 1 else []),
     )

@@ -12,7 +12,7 @@ from sievert.commands.protect.local_recoding.labels import ColumnLabels, column_
 from sievert.commands.protect.local_recoding.recoding import Pieces, recode_locally
 from sievert.commands.protect.local_recoding.slack import slack
 from sievert.commands.protect.local_recoding.states import secret_rules_arrays
-from sievert.commands.protect.method import MethodSettings, RecordTable
+from sievert.commands.protect.method import RecordTable
 from sievert.hierarchies import ROOT
 from sievert.losses.formulas import LabelShare
 from sievert.losses.loss import combination_codes
@@ -29,7 +29,7 @@ USE = 0x10CA1  # tells the random numbers of borrowing from those of other metho
 MOST_TALLIES = 1 << 27
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ClassRecoding:
     """The records of a table in the classes of a local recoding."""
 
@@ -49,7 +49,7 @@ class ClassRecoding:
         table: RecordTable,
         columns: Sequence[LocalColumn],
         weights: Sequence[float],
-        settings: MethodSettings,
+        seed: int,
     ) -> "ClassRecoding":
         """The classes that hold the rules of the policy, at little loss."""
         policy, quasi = table.policy, table.roles.quasi
@@ -71,7 +71,15 @@ class ClassRecoding:
         counts = np.bincount(combination)
         pieces = recode_locally(columns, codes, counts, secrets, k=k, weights=weights)
         return cls(
-            table, columns, combination, codes, secrets, secret_codes, k, pieces, settings.seed
+            table=table,
+            columns=columns,
+            combination=combination,
+            codes=codes,
+            secrets=secrets,
+            secret_codes=secret_codes,
+            k=k,
+            pieces=pieces,
+            seed=seed,
         )
 
     @cached_property

@@ -1,497 +1,484 @@
-"""The steps of protecting a table: count combinations, search, recode the records."""
+"""One release: a table and a policy are read, the release is found, written and confirmed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import os
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from sievert.checks.kept_columns import judge_kept
-from sievert.checks.spellings import BOTH_READ, Respelt, compare_spellings
-from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
-from sievert.commands.protect.method import RecordRelease, check_weights
-from sievert.commands.protect.result import ColumnLevel
-from sievert.counts.people import PeopleQuestions
+from sievert import files
+from sievert.commands.protect.check import NOT_CHECKED
+from sievert.commands.protect.further_columns import (
+    columns_to_keep,
+    keep_with_reasons,
+    kept_columns,
+)
+from sievert.commands.protect.given_releases import GivenRelease, read_given
+from sievert.commands.protect.manifest import manifest, read_recoding
+from sievert.commands.protect.method import RecordTable, method
+from sievert.commands.protect.protection import (
+    Protection,
+    ProtectionPlan,
+    find_protection,
+    prepare,
+    read_columns,
+    recoded_records,
+    settle_suppressed,
+    what_became,
+)
+from sievert.commands.protect.result import ColumnLevel, Protected
+from sievert.commands.protect.settings import FULL, METHODS, How, ProtectSettings, method_named
+from sievert.commands.protect.writing import ReleaseFile
+from sievert.counts.engines import choose_engine
 from sievert.counts.questions import Questions
-from sievert.counts.recoded_records import RecodedRecords
-from sievert.errors import Caution, UsageError, require
-from sievert.formatting import plural
-from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data
+from sievert.errors import Caution, InvariantError, require
 from sievert.measurement.combinations import count_combinations
+from sievert.measurement.population_settings import population_parameters
 from sievert.measurement.table_measures import MeasureSettings
-from sievert.measures import BY_ID
-from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_frontier
-from sievert.methods.full_domain.rules import size_rule
-from sievert.policy import Gate, Judgement, Policy, Verdict, unjudged_secrets
-from sievert.policy.judgement import SUPPRESSED
-from sievert.releases.earlier import EarlierRelease, JointReleases
-from sievert.releases.files import TEXT, FileColumn
-from sievert.releases.floor import (
-    SearchFloor,
-    counted_sets,
-    find_floor,
-    fits,
-)
-from sievert.releases.people_problem import PeopleProblem, check_memory
+from sievert.measures.measure import SPELT_ALIKE
+from sievert.pairing.pairing_file import OriginalFile
+from sievert.policy import Judgement, Policy
+from sievert.policy.judgement import WITH_KEPT
+from sievert.releases.choices import DROP
+from sievert.releases.earlier import is_one_table, read_earlier
+from sievert.releases.files import release_kind
 from sievert.releases.problem import (
-    AUTO,
-    DROP,
-    ProtectionProblem,
-    SearchSettings,
     assign_hierarchies,
-    limit_share_suppressed,
-    without_limit,
+    limit_suppressed,
+    limits_suppressed,
+    share_of_records,
+    share_to_suppress,
 )
-from sievert.request.repeated_rows import judge_weight
-from sievert.request.requested import RequestedRoles, check_known
-from sievert.roles import Roles, check_secrets
-from sievert.session import Clock, count_people
-
-EARLIER = "--earlier"  # what no recoding may hold, in place of a limit
-STOPPED = "--seconds"  # why none was found, in place of a limit
-STAY = "{} suppressed, which stay as * in the release: as a class of their own they meet the limits"
-LEFT_OUT = (
-    "{} suppressed, which are left out of the release: as a class of their own they would breach a "
-    "limit; they count as suppressed all the same"
+from sievert.request.requested import (
+    Reading,
+    RequestedRoles,
+    refuse_engines,
+    requested_roles,
 )
-IN_THE_ENGINE = 10**6  # records from which the engine writes the release
-NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
+from sievert.request.table_description import describe_input
+from sievert.session import Clock, Steps, no_progress
+from sievert.settings.groups import Place, reader_options
+from sievert.sources.checksums import files_sha256
+from sievert.sources.isolation import private_directory
+from sievert.sources.options import ReaderOptions
+from sievert.sources.table import Table
+
+ORDER_BY_HASH = "the order of the rows tells nothing"
+ORDER_STAYS = "the rows keep the order of the table"
+ORDER_KEPT = (
+    "the release has its rows in the order of the table, which can give values back: somebody who "
+    "knows what the table is sorted by reads it from the place of a row"
+)
+# Readings that methods which make classes do not hold: they count as spelt, without kept columns.
+NOT_HELD = {SPELT_ALIKE, WITH_KEPT}
+KEPT = "the release also holds {}, unchanged: nothing was measured of it"
 
 
-@dataclass(frozen=True)
-class Protection:
-    """What was found: a recoding with its verdict, or a release that is yet to be judged."""
+@dataclass(frozen=True, kw_only=True)
+class ReleasePaths:
+    """The files of a release, as they are called in the end; None where one is not written."""
 
-    roles: Roles
-    policy: Policy  # that is held against the release
-    gate: Gate
-    columns: Mapping[str, ColumnLevel]
-    notes: list[str]
-    problem: ProtectionProblem | None = None
-    recoding: FullDomainRecoding | None = None
-    judgement: Judgement | None = None
-    unmet: str | None = None  # the limit that no recoding can meet
-    release: RecordRelease | None = None  # of a method that changes records
-    file_columns: Sequence[FileColumn] = ()
-    frontier: Sequence[FrontierPoint] = ()
-    limit: LimitCurve | None = None  # beside the frontier
-    people: PeopleQuestions | None = None  # where somebody has several rows
-    earlier: Mapping[str, Any] | None = None  # the release together with earlier ones
-    drops: bool = False  # whether suppressed records are left out of the release
-    stopped: bool = False  # whether time was over before any recoding was found
-    own_roles: Roles | None = None  # as given, where a search takes more for quasi-identifiers
+    release: Place | None
+    manifest: Path | None
+    pairing: Path | None
+    secrets: Path | None  # of a method that puts the secrets into a table of their own
+    kind: str  # csv or parquet
+    in_parts: bool  # whether the release is a directory
+
+    @classmethod
+    def from_settings(cls, settings: ProtectSettings, how: How) -> "ReleasePaths":
+        """Name the files for the method `how`."""
+        if settings.out is None:
+            return cls(
+                release=None, manifest=None, pairing=None, secrets=None, kind="csv", in_parts=False
+            )
+        release = Path(settings.out)
+        kind = release_kind(settings.out)
+        engine = choose_engine(settings.engine, settings.data).adapter_class
+        apart = how != FULL and METHODS[how].secrets_apart
+        # Rows have numbers where the records are read from a file or from memory.
+        numbered = engine.keeps_order and not settings.keep_order
+        return cls(
+            release=settings.out,
+            manifest=files.manifest_beside(release),
+            pairing=files.pairing_beside(release) if numbered else None,
+            secrets=files.secrets_beside(release) if apart else None,
+            kind=kind,
+            in_parts=kind == "parquet" and engine.writes_parts,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenPaths:
+    """Where the files of a release are written until they take their place."""
+
+    release: Path | None
+    manifest: Path | None
+    pairing: Path | None
+    secrets: Path | None
+    private: Path  # a directory for what is not kept
+    kind: str
 
     @property
-    def given_roles(self) -> Roles:
-        """The roles of the columns as the caller and the policy give them."""
-        return self.own_roles or self.roles
+    def with_person(self) -> Path:
+        """The private file of a release with its people."""
+        return self.private / f"people.{self.kind}"
+
+    @property
+    def outputs(self) -> list[Path]:
+        """List the files that an engine may write."""
+        paths = (self.release, self.secrets, self.pairing, self.with_person)
+        return [path for path in paths if path is not None]
 
 
-@dataclass(frozen=True)
-class Preparation:
-    """The roles, and the policy with a limit on suppressed records: what every method needs."""
+def run(settings: ProtectSettings, watch: Steps = no_progress) -> Protected:
+    """Make the release that `settings` ask for; `watch` is told of every step."""
+    requested = requested_roles(
+        settings.policy,
+        settings.quasi,
+        settings.sensitive,
+        settings.identifier,
+        person=settings.person,
+    )
+    settings.check_work()
+    own = requested.policy
+    require(own is not None, "a release is made for a policy", hint="--policy FILE")
+    assert own is not None
+    how = method_named(settings.how or own.protect.how or FULL)
+    settings.check_method(how)
+    levels, trees = _read_levels(settings, own)
+    stated = population_parameters(settings.population_size)
+    measuring = MeasureSettings(
+        hierarchies=trees,
+        orders=dict(settings.orders or {}),
+        partitions=dict(settings.partitions or {}),
+        parameters={**stated, **(settings.parameters or {})},
+    ).with_policy(own)
+    source = reader_options(settings)
+    paths = ReleasePaths.from_settings(settings, how)
+    reading = Reading(watch, verify=settings.verify, **requested.read_as_stated({**source}))
+    earlier = _tables(settings.earlier)
+    require(how == FULL or not earlier, "--earlier goes with --how full")
+    refuse_engines("--earlier reads", {}, *earlier)
+    before = read_earlier(earlier, settings.key, requested, reading)
+    beside = _tables(settings.beside)
+    require(settings.frontier or not beside, "--beside goes with --frontier")
+    releases = read_given(beside, requested, reading)
+    inputs = [settings.data, settings.policy, levels, *trees.values(), *earlier, *beside]
+    write_whole = files.write_whole
+    force = settings.force
+    try:
+        with (
+            private_directory(settings.temp) as private,
+            write_whole(paths.manifest, sources=inputs, force=force) as manifest_file,
+            write_whole(paths.pairing, sources=inputs, force=force) as pairing_file,
+            write_whole(paths.secrets, sources=inputs, force=force) as secrets,
+            write_whole(
+                paths.release, sources=inputs, force=force, directory=paths.in_parts
+            ) as target,
+        ):
+            written = WrittenPaths(
+                release=target,
+                manifest=manifest_file,
+                pairing=pairing_file,
+                secrets=secrets,
+                private=private,
+                kind=paths.kind,
+            )
+            with reading(settings.data, outputs=written.outputs, states=True) as (table, questions):
+                requested = requested.of_table(table)
+                _check_table(table, questions, settings, own, how)
+                plan = ProtectionPlan(
+                    settings=settings,
+                    how=how,
+                    measuring=measuring,
+                    levels=levels,
+                    suppress=_share_to_suppress(settings, own, how, questions.records),
+                    earlier=before,
+                )
+                job = ReleaseJob(
+                    plan=plan,
+                    requested=requested,
+                    table=table,
+                    questions=questions,
+                    source=source,
+                    paths=written,
+                    beside=releases,
+                    clock=reading.clock,
+                )
+                result = job.release()
+    except _NothingIsWritten as stop:
+        result = stop.result
+    return replace(result, **reading.clock.stop())
 
-    roles: Roles
-    policy: Policy
-    gate: Gate
-    notes: list[str]
 
-    def with_kept_known(self) -> "Preparation":
-        """The same for a search, in which kept columns that outsiders may know stay as they are.
+@dataclass(frozen=True, kw_only=True)
+class ReleaseJob:
+    """A table that is open, with what is asked of its release and where it goes."""
 
-        They are quasi-identifiers without a hierarchy: no class may tell too few people apart.
-        """
-        if not self.roles.knowable:
-            return self
-        quasi = (*self.roles.quasi, *self.roles.knowable)
-        return replace(self, roles=replace(self.roles, quasi=quasi))
+    plan: ProtectionPlan
+    requested: RequestedRoles
+    table: Table
+    questions: Questions
+    source: ReaderOptions
+    paths: WrittenPaths
+    beside: tuple[GivenRelease, ...]
+    clock: Clock
+
+    def release(self) -> Protected:
+        """Find the release, write and judge it; raise an exception where nothing is written."""
+        settings = self.plan.settings
+        questions = self.questions
+        asked = kept_columns(settings.keep, questions.columns)
+        requested = keep_with_reasons(self.requested, asked, questions.columns)
+        own = requested.policy
+        assert own is not None
+        kept = columns_to_keep(requested, asked, questions)
+        plan = replace(self.plan, keep=kept)
+        if plan.how == FULL:
+            protection = find_protection(questions, requested, plan, self.clock)
+        else:
+            protection = make_release(questions, requested, plan, self.clock)
+        file = ReleaseFile(
+            path=self.paths.release or self.paths.private / f"release.{self.paths.kind}",
+            secrets_path=self.paths.secrets or self.paths.private / f"secrets.{self.paths.kind}",
+            kind=self.paths.kind,
+            table=self.table,
+            questions=questions,
+            protection=protection,
+            measuring=plan.measuring,
+            drop=settings.rows_of_suppressed == DROP or protection.drops,
+            seed=None if settings.keep_order else settings.seed,
+        )
+        description = describe_input(self.table, protection.people or questions, settings.missing)
+        judgement = self._judge(file, protection, kept)
+        cautions = [Caution(ORDER_KEPT)] if settings.keep_order else []
+        cautions += [Caution(KEPT.format(repr(c))) for c in kept if c not in own.roles.kept]
+        protection.notes[:0] = cautions
+        result = replace(
+            _result(plan, protection, judgement, questions, description),
+            drops=file.drop,
+            beside=self.beside,
+            budget=limits_suppressed(protection.policy) and not limits_suppressed(own),
+            dropped_columns=_dropped(questions, {*protection.roles.measured_columns, *kept}),
+        )
+        manifest_file = self.paths.manifest
+        if self.paths.release is None or manifest_file is None or judgement.met is not True:
+            raise _NothingIsWritten(result)
+        return self._confirm(file, plan, result, manifest_file)
+
+    def _judge(self, file: ReleaseFile, protection: Protection, kept: tuple[str, ...]) -> Judgement:
+        """Write the release where it has to be looked at, and hold the policy against it."""
+        settings = self.plan.settings
+        source = self.source
+        judgement = protection.judgement
+        looked_at = self.paths.release is not None or file.suppresses_beside_kept
+        if judgement is None or (looked_at and judgement.met):
+            self.clock("writing the release", self.questions)
+            with files.name_output(Path(str(settings.out or "release"))):
+                records = recoded_records(self.questions, protection, kept, drop=file.drop)
+                if records is not None:
+                    file.write_in_engine(self.paths.with_person, records)
+                else:
+                    file.write_from_memory(self.paths.with_person, kept)
+        if judgement is None:
+            rows = settings.rows_of_suppressed
+            judgement = file.judge(source)
+            _, drops = settle_suppressed(judgement.verdicts, rows)
+            if drops and not file.drop:
+                file.drop = True
+                file.write_from_memory(self.paths.with_person, kept)
+                judgement = file.judge(source)
+            gone = protection.release.suppressed_records if protection.release else 0
+            protection.notes.extend(what_became(gone, rows, drops=file.drop))
+        judgement = file.judge_kept_columns(judgement, source)
+        if self.paths.release is not None:
+            judgement = file.judge_kept_order(judgement, source)
+        return judgement.resting_on(ORDER_STAYS if settings.keep_order else ORDER_BY_HASH)
+
+    def _confirm(
+        self, file: ReleaseFile, plan: ProtectionPlan, result: Protected, manifest_file: Path
+    ) -> Protected:
+        """Have a new process assess the written release; write what stands beside it."""
+        self.clock("checking the release", self.questions)
+        warnings = (*file.confirm(self.source), *result.warnings)
+        names = {name for part in file.parts for name in part.names}
+        result = replace(
+            result,
+            released=True,
+            order="kept" if plan.settings.keep_order else "by_hash",
+            paired=self.paths.pairing is not None,
+            dropped_columns=_dropped(self.questions, names),
+            warnings=warnings,
+        )
+        content = manifest(result, file.parts, plan, drop=file.drop)
+        content |= self._order(file)
+        text = json.dumps(content, indent=1, sort_keys=True)
+        manifest_file.write_text(f"{text}\n", encoding="utf-8")
+        return result
+
+    def _order(self, file: ReleaseFile) -> dict[str, Any]:
+        """Write the pairing file; say for the manifest where it is, and how records are ordered."""
+        if file.seed is None:
+            return {"order": "kept"}
+        said: dict[str, Any] = {"order": "by_hash", "seed": file.seed}
+        if self.paths.pairing is not None:
+            original = OriginalFile(self.plan.settings.data, self.table)
+            file.write_pairing(self.paths.pairing, original)
+            said["pairing"] = {"sha256": files_sha256([self.paths.pairing]), "internal": True}
+        return said
 
 
-def prepare(
-    questions: Questions,
-    requested: RequestedRoles,
-    measuring: MeasureSettings,
-    suppress: float,
-    missing: str,
-    keep: Iterable[str],
-    *,
-    people: bool = False,
-) -> Preparation:
-    """Assign the roles; a table that is protected already is refused.
+class _NothingIsWritten(Exception):  # noqa: N818
+    """There is a result, and no release: what was begun to be written is removed."""
 
-    So are people with several rows by a method that does not count in `people`. Columns to `keep`
-    need a role as those of any table do.
-    """
-    policy = requested.policy
-    require(policy is not None, "a release is made for a policy", hint="--policy FILE")
-    assert policy is not None
-    roles, notes = requested.assign(questions, people=people)
-    check_secrets(roles, roles.sensitive)
-    dropped, more = requested.prepare(questions, roles, missing, roles.kept)
-    notes += more
+    def __init__(self, result: Protected) -> None:
+        super().__init__()
+        self.result = result
+
+
+def _tables(given: Any) -> list[Any]:
+    """List the tables of an option that takes one or several."""
+    return [given] if is_one_table(given) else list(given)
+
+
+def _read_levels(
+    settings: ProtectSettings, policy: Policy
+) -> tuple[Mapping[str, int] | None, dict[str, Any]]:
+    """Give the levels of a recoding that is given, and the hierarchies that are known."""
+    levels = settings.levels
+    fixed: Mapping[str, Any] = {}
+    if isinstance(levels, str | os.PathLike):
+        levels, fixed = read_recoding(levels)
+    return levels, {**policy.hierarchies, **fixed, **(settings.hierarchies or {})}
+
+
+def _share_to_suppress(settings: ProtectSettings, policy: Policy, how: How, records: int) -> float:
+    """Give the largest share of the records that may be suppressed."""
+    if how != FULL and not METHODS[how].suppresses:
+        return 0.0
+    stated = settings.suppress
+    return share_to_suppress(policy, records) if stated is None else stated
+
+
+def _check_table(
+    table: Table, questions: Questions, settings: ProtectSettings, policy: Policy, how: How
+) -> None:
+    """Refuse a count state, and an engine elsewhere, where the records are needed."""
     require(
-        not dropped and not questions.suppression.left_out,
-        "records of the table are suppressed or left out already",
-        hint="protect the original table",
+        table.state is None or (settings.out is None and how == FULL),
+        "a count state has no records: it is searched by --how full, and nothing is written",
+        hint="the table, with the levels that were found",
     )
     require(
-        not policy.limits_population or "population_uniques" in measuring.parameters,
-        "the limit on population_uniques needs the size of the population",
-        hint="--population-size N, or [parameters] population_uniques in the policy",
+        table.state is None or not {*policy.roles.kept} & {*questions.columns},
+        "a count state does not have the columns that the policy keeps",
+        hint="the table itself",
     )
-    limited = any("secret" in BY_ID[m].kinds for m in policy.everywhere)
-    bare = [s for s in roles.sensitive if not limited and not policy.inference.get(s)]
-    notes += map(Caution, unjudged_secrets(bare))
-    policy = limit_share_suppressed(policy, suppress, questions.records, notes)
-    columns = dict.fromkeys((*roles.measured_columns, *keep, roles.person))
-    gate = requested.gate(
-        *([c for c in columns if c is not None], roles, missing, 0, questions.suppression),
-        released=[*roles.measured_columns, *keep],
+    require(
+        questions.engine.records_here or how == FULL,
+        f"--how {how} needs the records here, not on {questions.engine.name}",
+        hint="--how full, or the table as a file",
     )
-    assert gate is not None
-    if replaced := measuring.replaced(policy, roles.sensitive):
-        gate.not_met("settings_replaced", replaced)
-    counted = questions if roles.person is None else count_people(questions, roles.person)
-    judge_kept(gate, counted, roles, None, wild=missing == "wildcard")
-    if roles.weight in columns:
-        judge_weight(gate, questions, roles.weight)
-    return Preparation(roles, policy, gate, notes)
 
 
-def find_protection(
+def _result(
+    plan: ProtectionPlan,
+    protection: Protection,
+    judgement: Judgement,
     questions: Questions,
-    requested: RequestedRoles,
-    measuring: MeasureSettings,
-    settings: SearchSettings,
-    levels: Mapping[str, int] | None,
-    missing: str,
-    clock: Clock,
-    keep: Iterable[str] = (),
-    earlier: Sequence[EarlierRelease] = (),
-    key: str | None = None,
+    description: Mapping[str, Any],
+) -> Protected:
+    release = protection.release
+    breached = [
+        verdict
+        for verdict in judgement.verdicts
+        if verdict.met is False
+        and verdict.reading not in NOT_HELD
+        and verdict.scope is None  # limits are held in the classes that a method makes
+    ]
+    require(
+        release is None or not release.holds or not breached,
+        NOT_CHECKED,
+        error=InvariantError,
+    )
+    return Protected(
+        table=description,
+        roles=protection.given_roles,
+        how=plan.how,
+        minimised=plan.settings.loss if release is None else release.minimised,
+        columns=protection.columns,
+        recoding=protection.recoding,
+        policy=judgement,
+        allowed=share_of_records(plan.suppress, questions.records),
+        released=False,
+        unmet=protection.unmet,
+        release=release,
+        frontier=protection.frontier,
+        limit=protection.limit,
+        earlier=protection.earlier,
+        stopped=protection.stopped,
+        warnings=tuple(protection.notes),
+    )
+
+
+def _dropped(questions: Questions, kept: Collection[str]) -> tuple[str, ...]:
+    """List the columns that the release does not hold."""
+    return tuple(c for c in questions.columns if c not in kept)
+
+
+def make_release(
+    questions: Questions, requested: RequestedRoles, plan: ProtectionPlan, clock: Clock
 ) -> Protection:
-    """The recoding of least loss that meets the policy, or the nearest one."""
-    start = prepare(questions, requested, measuring, settings.suppress, missing, keep, people=True)
-    given_roles = start.roles
-    start = start.with_kept_known()
-    measuring = replace(
-        measuring, hierarchies={**measuring.hierarchies, **dict.fromkeys(given_roles.knowable)}
+    """Make the release of a method that changes records; it is yet to be judged."""
+    how = plan.how
+    start = prepare(questions, requested, plan)
+    roles = start.roles
+    notes = start.notes
+    classes = count_combinations(questions, roles.quasi, ()).classes
+    trees, sources = assign_hierarchies(
+        classes.value_counts,
+        roles,
+        plan.measuring.hierarchies,
+        notes,
+        proposed=METHODS[how].suppresses,
     )
-    roles, policy, notes = start.roles, start.policy, start.notes
-    people = _people(questions, start, missing)
-    respelt = compare_spellings(questions, roles, policy)
-    respelt.doubt(start.gate)
-    notes += respelt.cautions
-    if people is not None:
-        check_memory(people, roles, settings.memory)
-    check_weights("--column-weight", settings.weights or {}, roles.quasi)
-    clock("counting combinations", questions)
-    given = None if levels is None else _chosen_levels(levels, roles.quasi)
-    beside = key if earlier else None
-    problem, counted, trees, sources = _problem(
-        questions, people, start, measuring, settings, given, beside
+    clock(f"making the release ({how})", questions)
+    table = RecordTable(
+        columns=read_columns(questions, {*roles.quasi, *roles.sensitive, *plan.keep}),
+        roles=roles,
+        policy=start.policy,
+        measuring=plan.measuring,
+        hierarchies=trees,
+        suppress=plan.suppress,
     )
-    if problem.floor is None:
-        problem.alike = _alike(problem, respelt, questions, trees)
-    if beside is not None:
-        k = size_rule({**policy.everywhere, **policy.reidentification})
-        distinct = beside in policy.roles.distinct_spellings
-        joint = JointReleases(counted, roles.quasi, beside, earlier, k, distinct=distinct)
-        problem.beside = joint
-        if joint.respelt:
-            notes.append(Caution(BOTH_READ.format(plural(joint.respelt, "value"), repr(beside))))
-            if beside not in start.gate.spellings:
-                start.gate.undecided("spelt_differently", [beside])
-            start.gate.spellings[beside] = joint.respelt
-    clock("searching", questions)
-    recoding, unmet = _solve(problem, policy, given, roles.quasi)
-    if levels is not None:
-        notes += (
-            f"the hierarchy of {name!r} ({source}) is made from this table: its labels may differ "
-            "from those of another"
-            for name, source in sources.items()
-            if is_made_from_data(source) and levels.get(name)
-        )
-    stopped, unmet = unmet == STOPPED, None if unmet == STOPPED else unmet
-    judgement, drops = _judge(problem, start.gate, policy, recoding, stopped=stopped)
-    gone = 0 if recoding is None else problem.gone_records(recoding)
-    notes += what_became(gone, settings.suppressed_rows, drops=drops)
-    fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
-    points, limit = list[FrontierPoint](), None
-    if settings.frontier:
-        clock("going through all recodings", questions)
-        own = recoding.levels if recoding is not None and unmet is None else None
-        points = find_frontier(problem.search(policy), lambda r: problem.meets(r, policy), own)
-        clock("the least that is possible", questions)
-        if (limit := limit_curve(problem, policy)) is not None:
-            gaps = [limit.gap(p.recoding, p.disclosed, p.lost) for p in points]
-            points = [replace(p, gap=gap) for p, gap in zip(points, gaps, strict=True)]
-    columns = {
-        name: ColumnLevel(
-            column.floor + level,
-            column.floor + column.levels - 1,
-            sources.get(name),
-            len(column.labels[level]),
-            fixed[name],
-        )
-        for name, column, level in zip(
-            roles.quasi, problem.columns, recoding.levels if recoding else (), strict=False
-        )
-        if name in given_roles.quasi
-    }
+    release = method(how)(table, plan.settings)
+    notes += release.notes
+    apart = {column.name for column in release.secrets} & {*roles.sensitive}
+    own = {name: c for name, c in table.columns.items() if name not in apart}
+    columns = [*{**own, **release.columns}.values()]
+    if release.chosen is not None:
+        columns = [column.only(release.chosen) for column in columns]
+    levels = {}
+    for column in columns:
+        if column.name in roles.quasi:
+            tree = trees.get(column.name)
+            levels[column.name] = ColumnLevel(
+                level=None,
+                height=None,
+                hierarchy=sources.get(column.name),
+                labels=len(set(column.texts)),
+                fixed=tree.fixed if tree else None,
+            )
+    # More suppressed records than may be are a breach, also where none may be.
+    policy = limit_suppressed(start.policy, 0) if release.suppressed_records else start.policy
     return Protection(
-        *(roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet),
-        own_roles=given_roles,
-        frontier=points,
-        limit=limit,
-        people=people,
-        earlier=_together(problem, recoding, earlier),
-        drops=drops,
-        stopped=stopped,
+        roles=roles,
+        policy=policy,
+        gate=start.gate,
+        columns=levels,
+        notes=notes,
+        release=release,
+        file_columns=columns,
     )
-
-
-def _problem(
-    questions: Questions,
-    people: PeopleQuestions | None,
-    start: Preparation,
-    measuring: MeasureSettings,
-    settings: SearchSettings,
-    given: Sequence[int] | None,
-    key: str | None,
-) -> tuple[ProtectionProblem, Questions, dict[str, Hierarchy | None], dict[str, str]]:
-    """The problem, questions about what is searched, and the hierarchies with their sources.
-
-    A table with too many combinations is searched from a floor of coarser ones.
-    """
-    roles, floor, counted = start.roles, None, questions
-    if key is not None:
-        check_known("--key: column", key, questions.columns)
-    sets = counted_sets(roles, None if people is None else people.person, key)
-    if fits(questions, sets):
-        combinations = count_combinations(questions, roles.quasi, roles.sensitive)
-        trees, sources = assign_hierarchies(
-            combinations.classes.value_counts, roles, measuring.hierarchies, start.notes
-        )
-    else:
-        columns = [questions.cube((name,)) for name in roles.quasi]
-        trees, sources = assign_hierarchies(
-            lambda at: columns[at].value_counts(0), roles, measuring.hierarchies, start.notes
-        )
-        lowest = SearchFloor.of_values(columns, roles, trees)
-        floor, counted, combinations = find_floor(questions, roles, lowest, given, sets)
-        start.notes.extend([floor.remark] if given is None else [])
-    parts = (roles, combinations, measuring, trees, settings, floor)
-    if people is None:
-        return ProtectionProblem(questions, *parts), counted, trees, sources
-    people = people if floor is None else count_people(counted, people.person)
-    return PeopleProblem(people, *parts), counted, trees, sources
-
-
-def _alike(
-    problem: ProtectionProblem,
-    respelt: Respelt,
-    questions: Questions,
-    trees: Mapping[str, Hierarchy | None],
-) -> ProtectionProblem | None:
-    """The same problem of the table with all spellings merged; None where none coincide."""
-    roles, person = problem.roles, problem.roles.person
-    columns = [*roles.measured_columns, *([] if person is None else [person])]
-    named = problem.measuring.named_values(roles.sensitive)
-    merged = respelt.merge(questions, columns, named)
-    if merged is None:
-        return None
-    combinations = count_combinations(merged, roles.quasi, roles.sensitive)
-    parts = (roles, combinations, problem.measuring, trees, problem.settings)
-    people = None if person is None else count_people(merged, person)
-    if people is None or not people.repeat(roles.quasi):
-        return ProtectionProblem(merged, *parts)
-    return PeopleProblem(people, *parts)
-
-
-def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
-    """The table counted in people, if somebody has several rows."""
-    if start.roles.person is None:
-        return None
-    require(missing != "wildcard", NO_WILDCARDS, hint="--missing value")
-    people = count_people(questions, start.roles.person)
-    if people.unnamed:
-        start.notes.append(
-            f"{plural(people.unnamed, 'record')} without a person: each counts as a person of its "
-            "own"
-        )
-        start.gate.undecided("rows_without_person")
-    return people if people.repeat(start.roles.quasi) else None
-
-
-def _solve(
-    problem: ProtectionProblem,
-    policy: Policy,
-    levels: Sequence[int] | None,
-    quasi: Sequence[str],
-) -> tuple[FullDomainRecoding | None, str | None]:
-    """The best recoding; where none meets the policy, the best without one of its limits."""
-    search = problem.search(policy)
-    if levels is not None:
-        for name, level, column in zip(quasi, levels, problem.columns, strict=True):
-            if not column.floor <= level < column.floor + column.levels:
-                most = column.floor + column.levels - 1
-                raise UsageError(f"--levels: {name!r} has the levels 0 to {most}")
-        given = search.at([n - c.floor for n, c in zip(levels, problem.columns, strict=True)])
-        return replace(given, proven=False, bound=0.0, visited=0), None  # nothing was searched
-    seconds = problem.settings.seconds
-    recoding = problem.best(search, policy, seconds)
-    if recoding is not None or not search.finished:
-        return recoding, STOPPED if recoding is None else None
-    nearest: tuple[float, FullDomainRecoding, str] | None = None
-    if problem.beside is not None:
-        beside, problem.beside = problem.beside, None
-        alone = problem.best(search, policy, seconds)
-        problem.beside = beside
-        nearest = None if alone is None else (alone.loss, alone, EARLIER)
-    every = list(policy.every_limit())
-    for table, measure, _ in every if len(every) > 1 else ():
-        less = without_limit(policy, table, measure)
-        other = problem.best(problem.search(less), less, seconds)
-        if other is not None and (nearest is None or other.loss < nearest[0]):
-            nearest = (other.loss, other, f"{table}.{measure}")
-    return (None, None) if nearest is None else nearest[1:]
-
-
-def _together(
-    problem: ProtectionProblem,
-    recoding: FullDomainRecoding | None,
-    earlier: Sequence[EarlierRelease],
-) -> dict[str, Any] | None:
-    """The release together with earlier ones, as in the JSON."""
-    if problem.beside is None or recoding is None:
-        return None
-    joint = problem.beside.join(recoding, problem.codes)
-    return {
-        "releases": len(earlier),
-        "columns": [list(release.columns) for release in earlier],
-        "k_anonymity": joint.smallest,
-        "people_below": joint.people_below(problem.beside.k),
-    }
-
-
-def _chosen_levels(levels: Mapping[str, int], quasi: Sequence[str]) -> list[int]:
-    for name in levels:
-        check_known("--levels: quasi-identifier", name, quasi)
-    return [levels.get(name, 0) for name in quasi]
-
-
-def _judge(
-    problem: ProtectionProblem,
-    gate: Gate,
-    policy: Policy,
-    recoding: FullDomainRecoding | None,
-    *,
-    stopped: bool,
-) -> tuple[Judgement, bool]:
-    """The policy held against the release that the recoding makes.
-
-    And whether suppressed records are left out of the release.
-    """
-    rows, verdicts = problem.settings.suppressed_rows, tuple[Verdict, ...]()
-    if recoding is not None:
-        kept = rows != DROP
-        verdicts = problem.verdicts(recoding, policy, possible=True, kept=kept)
-        gate.certain = problem.certain_people(recoding, gate.unlimited)
-    verdicts, drops = settle_suppressed(verdicts, rows)
-    if not verdicts and any(policy.every_limit()):
-        nothing: dict[str, Any] = {"everywhere": {}, "reidentification": {}, "inference": {}}
-        as_it_is = problem.search(policy.model_copy(update=nothing)).at([0] * len(problem.columns))
-        verdicts = problem.verdicts(as_it_is, policy, possible=True)
-        none_found = "search_stopped" if stopped else "no_release"
-        gate.not_met(none_found if recoding is None else "levels_too_fine")
-    elif recoding is not None and recoding.suppressed_records > problem.allowed:  # given levels
-        gate.not_met("too_many_suppressed")
-    if recoding and problem.beside and problem.joint_k(recoding) < problem.beside.k:
-        gate.not_met("too_few_together")
-    gate.suppressed_records = 0 if recoding is None else problem.gone_records(recoding)
-    return gate.judge(verdicts), drops
-
-
-def settle_suppressed(verdicts: Sequence[Verdict], rows: str) -> tuple[tuple[Verdict, ...], bool]:
-    """The verdicts on a release, and whether its suppressed records are left out of it.
-
-    With `auto` they are left out unless they meet every limit as a class of their own.
-    """
-    lines = [verdict for verdict in verdicts if verdict.scope == SUPPRESSED]
-    if rows == AUTO and not all(line.met is True for line in lines):
-        return tuple(verdict for verdict in verdicts if verdict not in lines), True
-    return tuple(verdicts), rows == DROP
-
-
-def what_became(suppressed: int, rows: str, *, drops: bool) -> list[str]:
-    """A remark on what becomes of suppressed records, where the release decides it."""
-    if not suppressed or rows != AUTO:
-        return []
-    became = LEFT_OUT if drops else STAY
-    return [became.format(plural(suppressed, "record"))]
-
-
-def release_columns(
-    questions: Questions, protection: Protection, keep: Iterable[str]
-) -> tuple[list[FileColumn], Any]:
-    """The columns of the release, in the order of the input, and which records are suppressed."""
-    roles, recoding = protection.roles, protection.recoding
-    if recoding is None or protection.problem is None:
-        assert protection.release is not None
-        return [*protection.file_columns], protection.release.gone
-    columns = read_columns(questions, {*roles.quasi, *roles.sensitive, *keep})
-    codes = _value_numbers(protection, columns)
-    gone, labels = protection.problem.gone_keys(recoding), recoding.labels(codes)
-    suppressed = np.isin(recoding.class_keys[recoding.class_numbers(codes)].astype(np.int64), gone)
-    for j, name in enumerate(roles.quasi):
-        level = recoding.levels[j]
-        texts = [*recoding.columns[j].labels[level], ROOT]
-        own = np.where(suppressed, len(texts) - 1, labels[:, j])
-        plain = level == 0 and not suppressed.any()
-        columns[name] = FileColumn(name, texts, own, columns[name].kind if plain else TEXT)
-    return [*columns.values()], suppressed
-
-
-def read_columns(questions: Questions, wanted: set[str]) -> dict[str, FileColumn]:
-    """Some columns of all records, in the order of the input."""
-    names = [c for c in questions.columns if c in wanted]
-    records = questions.records_in_order(names)
-    kinds = questions.engine.kinds
-    return {
-        name: FileColumn(name, texts, codes, str(kinds.get(name, TEXT)))
-        for name, texts, codes in zip(names, records.values, records.codes, strict=True)
-    }
-
-
-def recoded_records(
-    questions: Questions, protection: Protection, keep: Iterable[str], *, drop: bool
-) -> RecodedRecords | None:
-    """The release as an engine can write it from its own records; None if it has to be read here.
-
-    Small tables are read here, where this process has the records.
-    """
-    recoding, problem, roles = protection.recoding, protection.problem, protection.roles
-    if recoding is None or problem is None:
-        return None
-    small = questions.records < IN_THE_ENGINE and problem.floor is None
-    if small and questions.engine.records_here:
-        return None
-    wanted, maps = {*roles.quasi, *roles.sensitive, *keep}, {}
-    gone = problem.gone_keys(recoding)
-    for j, name in enumerate(roles.quasi):
-        if recoding.hierarchy_levels[j] or len(gone):  # else it is as it was
-            maps[name] = problem.label_map(j, recoding.levels[j], recoding.lows[j])
-    return RecodedRecords([c for c in questions.columns if c in wanted], maps, gone, ROOT, drop)
-
-
-def _value_numbers(protection: Protection, columns: Mapping[str, FileColumn]) -> Any:
-    """Per record and quasi-identifier the number of the value in its column of the search."""
-    problem = protection.problem
-    assert problem is not None
-    numbers = []
-    for j, name in enumerate(protection.roles.quasi):
-        place = dict(zip(problem.combinations.classes.values[j], problem.numbers[j], strict=True))
-        own = np.array([place.get(text, 0) for text in columns[name].texts], dtype=np.int64)
-        numbers.append(own[columns[name].codes])
-    return np.stack(numbers, axis=1)

@@ -12,7 +12,7 @@ from sievert.arrays import Ints
 from sievert.checks.kept_columns import KEPT_UNIQUE
 from sievert.checks.row_order import examine_order
 from sievert.commands.protect.check import confirm, judge
-from sievert.commands.protect.run import Protection, release_columns
+from sievert.commands.protect.protection import Protection, release_columns
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
 from sievert.counts.recoded_records import RecodedRecords
@@ -57,6 +57,7 @@ class ReleaseFile:
 
     def __init__(
         self,
+        *,
         path: Path,
         secrets_path: Path,
         kind: str,
@@ -64,13 +65,17 @@ class ReleaseFile:
         questions: Questions,
         protection: Protection,
         measuring: MeasureSettings,
-        *,
         drop: bool,
         seed: int | None,
     ) -> None:
-        self.path, self.secrets_path, self.kind = path, secrets_path, kind
-        self.table, self.questions = table, questions
-        self.protection, self.measuring, self.drop = protection, measuring, drop
+        self.path = path
+        self.secrets_path = secrets_path
+        self.kind = kind
+        self.table = table
+        self.questions = questions
+        self.protection = protection
+        self.measuring = measuring
+        self.drop = drop
         self.seed = seed  # of the order of records; None if it is that of the input
         self.row_numbers: Ints | str | None = None  # of released rows, or the table that has them
         self.parts: list[ReleasePart] = []
@@ -103,7 +108,13 @@ class ReleaseFile:
 
     def _whole(self, names: Iterable[str]) -> ReleasePart:
         roles, policy = self.protection.given_roles, self.protection.policy
-        return ReleasePart(self.path, tuple(names), roles.quasi, roles.sensitive, policy)
+        return ReleasePart(
+            path=self.path,
+            names=tuple(names),
+            quasi=roles.quasi,
+            sensitive=roles.sensitive,
+            policy=policy,
+        )
 
     def _apart(self, names: Sequence[str], secrets: Sequence[FileColumn]) -> list[ReleasePart]:
         """Write the secrets into a file of their own; both files, and what each is held against.
@@ -118,8 +129,21 @@ class ReleaseFile:
         group, *named = (c.name for c in secrets)
         of_people, of_secrets = split_policy(policy, group, roles.sensitive)
         return [
-            ReleasePart(self.path, tuple(names), roles.quasi, (), of_people, fresh=(group,)),
-            ReleasePart(self.secrets_path, (group, *named), (group,), tuple(named), of_secrets),
+            ReleasePart(
+                path=self.path,
+                names=tuple(names),
+                quasi=roles.quasi,
+                sensitive=(),
+                policy=of_people,
+                fresh=(group,),
+            ),
+            ReleasePart(
+                path=self.secrets_path,
+                names=(group, *named),
+                quasi=(group,),
+                sensitive=tuple(named),
+                policy=of_secrets,
+            ),
         ]
 
     def write_in_engine(self, with_person: Path, records: RecodedRecords) -> None:

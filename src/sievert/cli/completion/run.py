@@ -1,15 +1,14 @@
 """Scripts that complete commands, options, choices and files in a shell."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated
 
-from sievert.cli.help import summary
+from sievert.cli.completion.settings import CompletionSettings
+from sievert.cli.help.run import summary
 from sievert.cli.messages import say
-from sievert.cli.parameters import Parameter, Traits, parameters
-from sievert.cli.parser import COMMANDS, function_of, next_words
-from sievert.errors import unknown
+from sievert.cli.parser import COMMANDS, next_words, parameters_of
+from sievert.settings.checks import check_known
+from sievert.settings.option import Parameter
 
-SHELLS = ("bash", "zsh", "fish")
 BASH = """# Completion of sievert in bash
 _sievert() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} line
@@ -58,30 +57,17 @@ _sievert "$@"
 """
 
 
-def complete(shell: Annotated[str, Traits(choices=SHELLS)], /) -> None:
-    """Print the script that completes commands and options in a shell.
-
-    In bash:
-
-        sievert completion bash > ~/.local/share/bash-completion/completions/sievert
-
-    Parameters
-    ----------
-    shell
-        The shell that reads it.
-    """
+def run(settings: CompletionSettings) -> int:
+    """Print the script of a shell."""
     scripts: dict[str, Callable[[], str]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
-    if shell not in scripts:
-        raise unknown("SHELL:", shell, SHELLS)
-    say(scripts[shell]())
+    check_known("SHELL:", settings.shell, tuple(scripts))
+    say(scripts[settings.shell]())
+    return 0
 
 
 def _known() -> Iterator[tuple[str, list[Parameter]]]:
     """Every command with what can be completed of it."""
-    return (
-        (command, [p for p in parameters(function_of(command)) if not p.hidden])
-        for command in COMMANDS
-    )
+    return ((command, [p for p in parameters_of(command) if not p.hidden]) for command in COMMANDS)
 
 
 def _choices(command: str, parameter: Parameter) -> str:

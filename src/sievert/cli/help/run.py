@@ -4,10 +4,19 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING
+from inspect import cleandoc
 
+from sievert.cli.help.settings import HelpSettings
 from sievert.cli.messages import say
-from sievert.cli.parameters import HEADINGS, Parameter, parameters, read_docstring
-from sievert.cli.parser import COMMANDS, SUMMARIES, function_of, next_words, split_command
+from sievert.cli.parser import (
+    COMMANDS,
+    SUMMARIES,
+    described,
+    next_words,
+    parameters_of,
+    split_command,
+)
+from sievert.settings.option import HEADINGS, Parameter, split_paragraphs
 
 WIDEST = 100
 ABOUT = """Measure how much a data release exposes the people in it.
@@ -18,15 +27,10 @@ interrupted.
 """
 
 
-def show_help(*command: str) -> None:
-    """Show this page, or the page of a command: sievert help assess.
-
-    Parameters
-    ----------
-    command
-        The name of a command.
-    """
-    show_page(split_command(command)[0])
+def run(settings: HelpSettings) -> int:
+    """Show the page of a command, or that of all commands."""
+    show_page(split_command(settings.command)[0])
+    return 0
 
 
 def show_page(command: str) -> None:
@@ -34,9 +38,15 @@ def show_page(command: str) -> None:
     say("\n".join(page(command, min(WIDEST, shutil.get_terminal_size().columns))) + "\n")
 
 
+def paragraphs_of(command: str) -> list[str]:
+    """Split the text on a command into paragraphs, without its list of options."""
+    text = cleandoc(described(command).__doc__ or "")
+    return split_paragraphs(text.partition("\nParameters\n---")[0])
+
+
 def summary(command: str) -> str:
     """The first sentence of a page."""
-    return SUMMARIES.get(command) or read_docstring(function_of(command))[0][0]
+    return SUMMARIES.get(command) or paragraphs_of(command)[0]
 
 
 def page(command: str, width: int = WIDEST) -> Iterator[str]:
@@ -54,12 +64,11 @@ def page(command: str, width: int = WIDEST) -> Iterator[str]:
             )
             yield from _table("Options", options, width)
         return
-    function = function_of(command)
-    known = [p for p in parameters(function) if not p.hidden]
+    known = [p for p in parameters_of(command) if not p.hidden]
     places = (f"[{p.names[0]}...]" if p.several else p.names[0] for p in known if p.positional)
     words = ["sievert", command, *([] if all(p.positional for p in known) else ["[OPTIONS]"])]
     yield f"Usage: {' '.join([*words, *places])}"
-    yield from _paragraphs(read_docstring(function)[0], width)
+    yield from _paragraphs(paragraphs_of(command), width)
     for heading in HEADINGS:
         yield from _table(heading, [_row(p) for p in known if p.heading == heading], width)
 

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -19,8 +19,9 @@ from typing import Any, BinaryIO
 
 from sievert.cli import app
 from sievert.cli.messages import PLAINLY, forget
-from sievert.cli.options import EngineOptions, OutputOptions, ReadingOptions, RoleOptions
+from sievert.cli.serve.settings import ServeSettings
 from sievert.errors import RefusedError, SievertError, UsageError, require
+from sievert.settings.groups import EngineSettings, ReadingSettings, RoleSettings
 from sievert.sources import isolation
 from sievert.version import __version__
 
@@ -42,41 +43,18 @@ ELSEWHERE = ("the same without --share", "serve --exact")  # where more is said
 Request = Mapping[str, Any]
 
 
-def serve(
-    *,
-    stdio: bool = False,
-    exact: bool = False,
-    mask_names: bool = False,
-    roles: RoleOptions = RoleOptions(),
-    reading: ReadingOptions = ReadingOptions(),
-    engine: EngineOptions = EngineOptions(),
-    debug: bool = False,
-) -> int:
-    """Answer requests of other programs, one line of JSON each, until there are no more.
-
-    {"command": "assess", "data": "release.csv"} gives {"code": 0, "ok": true, "result": ...}. The
-    commands are assess, compare, explain, measures and policy. Policy, roles and ways to read are
-    those given here; a request names tables only, which are files that you may read. Nothing is
-    written and no network is used.
-
-    Parameters
-    ----------
-    stdio
-        Read requests from standard input, and write answers to standard output. There is no other
-        way.
-    exact
-        Answer with exact, internal numbers; without it only with what is shareable.
-    mask_names
-        Hide the names of columns in answers too.
-    debug
-        Show where in the program an error came up, before the first request.
-    """
-    require(stdio, "serve reads standard input and writes standard output", hint="--stdio")
-    require(roles.policy is not None, "serve answers for one policy", hint="--policy FILE")
-    require(not (exact and mask_names), "exact answers name columns: --mask-names hides them")
-    assert roles.policy is not None
-    output = OutputOptions(json_="-", share=not exact, mask_names=mask_names)
-    server = _Server(roles, reading, engine, output, roles.policy, _digest(roles.policy))
+def run(settings: ServeSettings) -> int:
+    """Answer requests until there are no more; return the exit code."""
+    what = "serve reads standard input and writes standard output"
+    require(settings.stdio, what, hint="--stdio")
+    require(settings.policy is not None, "serve answers for one policy", hint="--policy FILE")
+    require(
+        not (settings.exact and settings.mask_names),
+        "exact answers name columns: --mask-names hides them",
+    )
+    assert isinstance(settings.policy, Path)
+    policy = Path(settings.policy)
+    server = _Server(settings=settings, policy=policy, sha256=_digest(policy))
     server.limits()  # so that a mistake in the policy is an error before the first request
     for module in ("commands.assess.api", "counts.duckdb.connection", "policy.judgement"):
         import_module(f"sievert.{module}")  # once, and not in every child
@@ -111,16 +89,18 @@ def _digest(path: Path) -> str:
         raise UsageError(f"{path.name}: {error.strerror}") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Server:
     """What all requests have in common."""
 
-    roles: RoleOptions
-    reading: ReadingOptions
-    engine: EngineOptions
-    output: OutputOptions
+    settings: ServeSettings
     policy: Path
-    sha256: str
+    sha256: str  # of the policy at the start
+
+    @property
+    def shares(self) -> bool:
+        """Whether answers hold only what is shareable."""
+        return not self.settings.exact
 
     def answer(self, line: bytes | None) -> tuple[dict[str, Any], int]:
         """The answer to a line, and the exit code that the same command would have."""
@@ -140,13 +120,13 @@ class _Server:
 
     def _check_shareable(self, command: str) -> None:
         require(
-            not (command in EXACT_ONLY and self.output.share),
+            not (command in EXACT_ONLY and self.shares),
             f"{command}: nothing of it is shareable here",
             hint="serve --exact",
             error=RefusedError,
         )
         require(
-            not (command == "policy" and self.output.mask_names),
+            not (command == "policy" and self.settings.mask_names),
             "policy: its limits name columns, which are hidden here",
             hint="serve without --mask-names",
             error=RefusedError,
@@ -162,7 +142,7 @@ class _Server:
         )
         if request["command"] == "policy":
             return 0, json.dumps({"sha256": self.sha256, "limits": self.limits()})
-        arguments = ["--share"] if self.output.share else []
+        arguments = ["--share"] if self.shares else []
         with TemporaryFile() as out, TemporaryFile() as err:
 
             def work() -> int:
@@ -176,20 +156,21 @@ class _Server:
 
     def _call(self, request: Request) -> Callable[[], int]:
         """A request as a call of the command line's own function."""
-        from sievert.cli import analyses, documents
+        from sievert.cli import documents
+        from sievert.cli.parser import call_with, settings_of
 
-        if request["command"] == "measures":
+        command = request["command"]
+        if command == "measures":
             return partial(documents.measures, *request.get("ids", ()), json_="-")
-        tables = [request.get("data") or request["original"], *request.get("releases", ())]
-        return partial(
-            getattr(analyses, request["command"]),
-            *tables,
-            roles=self.roles,
-            reading=self.reading,
-            engine=self.engine,
-            output=self.output,
-            **({"quick": True} if request["command"] == "assess" else {}),
-        )
+        tables = {
+            name: request[name] for name in ("data", "original", "releases") if name in request
+        }
+        groups = (RoleSettings, ReadingSettings, EngineSettings)
+        shared = {f.name: getattr(self.settings, f.name) for g in groups for f in fields(g)}
+        output = {"json": "-", "share": self.shares, "mask_names": self.settings.mask_names}
+        quick = {"quick": True} if command == "assess" else {}
+        settings = settings_of(command)(**tables, **shared, **output, **quick)
+        return partial(call_with, command, settings, {})
 
     def limits(self) -> list[dict[str, Any]]:
         """The limits of the policy: no value of the data, which partitions and orders may hold."""

@@ -1,0 +1,1 @@
+"""Scripts that complete commands in a shell."""

@@ -1,0 +1,87 @@
+"""Releases beside each other: which are dominated, and whether losses rank them alike."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from sievert.commands.compare.result import Compared
+from sievert.losses import BY_ID
+
+FEWEST_RANKED = 3  # releases
+
+
+def dominance(releases: Sequence[Compared]) -> dict[str, list[str]]:
+    """Of each release those that disclose no more of it and lose no more of any secret.
+
+    The numbers are the identity disclosure in both readings, and what is lost beyond
+    chance.
+    """
+    return dominating(
+        {
+            r.name: (
+                r.disclosed.identity.whole.value,
+                r.disclosed.identity.whole.corrected,
+                *(max(0.0, each.whole.beyond) for each in r.disclosed.loss.values()),
+            )
+            for r in releases
+            if r.disclosed.loss
+        }
+    ) or {r.name: [] for r in releases}
+
+
+def dominating(points: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
+    """Of each name those that are nowhere worse and somewhere better; less is better.
+
+    >>> dominating({"a": (1, 2), "b": (1, 3), "c": (0, 4)})
+    {'a': [], 'b': ['a'], 'c': []}
+    """
+    return {
+        name: [
+            other
+            for other, theirs in points.items()
+            if other != name
+            and all(t <= m for t, m in zip(theirs, mine, strict=True))
+            and any(t < m for t, m in zip(theirs, mine, strict=True))
+        ]
+        for name, mine in points.items()
+    }
+
+
+def loss_correlations(releases: Sequence[Compared]) -> dict[str, dict[str, float | None]]:
+    """Of each other loss the rank correlation with the information loss, over the releases."""
+    if len(releases) < FEWEST_RANKED:
+        return {}
+    lost = {
+        secret: [r.disclosed.loss[secret].whole.beyond for r in releases]
+        for secret in releases[0].disclosed.loss
+    }
+    correlations: dict[str, dict[str, float | None]] = {}
+    for name in releases[0].losses:
+        values = [r.losses[name].value for r in releases]
+        sign = 1 if BY_ID[name].worse == "high" else -1
+        numbers = [sign * v for v in values if v is not None]
+        if len(numbers) == len(values):
+            correlations[name] = {s: rank_correlation(numbers, x) for s, x in lost.items()}
+    return correlations
+
+
+def ranks(numbers: Sequence[float]) -> list[float]:
+    """Ranks from 1 on, equal numbers sharing their mean.
+
+    >>> ranks([10, 20, 10])
+    [1.5, 3.0, 1.5]
+    """
+    _, inverse, times = np.unique(np.asarray(numbers), return_inverse=True, return_counts=True)
+    return [float(r) for r in (np.cumsum(times) - (times - 1) / 2)[inverse]]
+
+
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Spearman's, with ties; None where one side does not vary.
+
+    >>> rank_correlation([1, 2, 3], [10, 30, 20])
+    0.5
+    """
+    a, b = np.array(ranks(first)), np.array(ranks(second))
+    a, b = a - a.mean(), b - b.mean()
+    scale = float(np.sqrt((a @ a) * (b @ b)))
+    return None if scale == 0 else max(-1.0, min(1.0, float(a @ b) / scale))

@@ -1,0 +1,1 @@
+"""Settings of commands: options as fields, and the groups that several commands share."""
