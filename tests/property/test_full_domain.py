@@ -17,7 +17,7 @@ import pytest
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import plain
 from sievert.methods.full_domain.columns import LevelledColumn
-from sievert.methods.full_domain.loops import MOST_TALLIES, Loops
+from sievert.methods.full_domain.loops import MOST_TALLIES, MOST_VALUES, Loops
 from sievert.methods.full_domain.losses import LOSSES
 from sievert.methods.full_domain.rules import KINDS as OF_SECRETS
 from sievert.methods.full_domain.rules import Rule
@@ -296,6 +296,8 @@ def test_when_compiled_loops_are_loaded() -> None:
     assert Loops(1, MOST_TALLIES).kernels is plain
     assert Loops(1, MOST_TALLIES + 1).kernels is not plain
     assert Loops(0, 1).kernels is not plain
+    assert Loops(1, 1, MOST_VALUES).kernels is plain
+    assert Loops(1, 1, MOST_VALUES + 1).kernels is not plain
 
 
 def average_risk(classes: list[list[int]]) -> float:

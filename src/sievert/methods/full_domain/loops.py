@@ -10,14 +10,16 @@ from sievert.methods.full_domain.nodes import Tables
 
 CALLS = 5_000  # cells that NumPy scans while the functions for one node are called
 MOST_TALLIES = 10**6  # counts of values in classes that NumPy holds at a time
+MOST_VALUES = 512  # of a secret with rules: NumPy takes them one after the other
 
 
 class Loops:
     """The loops that are used now; which ones follows from the cells that were scanned before."""
 
-    def __init__(self, uncompiled: int, tallies: int) -> None:
-        """So many cells are scanned uncompiled; none, if there are very many `tallies`."""
-        self._left = uncompiled if tallies <= MOST_TALLIES else 0
+    def __init__(self, uncompiled: int, tallies: int, values: int = 0) -> None:
+        """Scan `uncompiled` cells with NumPy; none for many `tallies`, or `values` with rules."""
+        few = tallies <= MOST_TALLIES and values <= MOST_VALUES
+        self._left = uncompiled if few else 0
         self.kernels: Any = plain if self._left else _compiled()
 
     def count(self, tables: Tables) -> int:

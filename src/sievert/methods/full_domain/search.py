@@ -88,7 +88,11 @@ class Search:
         self.sums = LevelSums(self.columns, value_counts, [weights[j] for j in self.order])
         self.terms = None if self.loss.terms is None else self.loss.terms(self.sums)
         self.finished = False  # whether the last run left nothing open
-        self._loops = Loops(uncompiled, len(codes) * max([1, *(s.values for s in secrets)]))
+        self._loops = Loops(
+            uncompiled,
+            tallies=len(codes) * max([1, *(s.values for s in secrets)]),
+            values=max([0, *(s.values for s in secrets if s.rules and s.name is not None)]),
+        )
         self._pack()
         self.least_uncertainty = [
             self.kernels.uncertainty(
