@@ -138,12 +138,12 @@ class Hierarchy:
         kept = range(width - 1, -1, -1) if lengths is None else lengths
         root = () if not kept or kept[-1] == 0 else (ROOT,)
 
-        def masked(value: str) -> tuple[str, ...]:
+        def mask(value: str) -> tuple[str, ...]:
             padded = value.ljust(width, ROOT)
             return (*(padded[:n] + ROOT * (width - n) for n in kept), *root)
 
         fixed = f"prefix:{','.join(map(str, kept))}/{width}" if kept else None
-        return cls({v: masked(v) for v in values}, "prefixes", fixed)
+        return cls({v: mask(v) for v in values}, "prefixes", fixed)
 
     @classmethod
     def intervals(cls, values: Iterable[str], widths: Sequence[float]) -> "Hierarchy":

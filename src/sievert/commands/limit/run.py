@@ -202,34 +202,48 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
     for number, alphabet in enumerate(each):
         table.clock(f"channel {number + 1} of {len(each)}", None)
         solved.append(_solve(table, number, alphabet, secret))
-    parts = [part for part, _ in solved]
     draws = [
         (alphabet, symbols)
         for alphabet, (_, symbols) in zip(each, solved, strict=True)
         if symbols is not None
     ]
-    whole = {}
+    whole: dict[str, InformationEstimate] = {}
     if kind == COLUMNS and not settings.alike:  # all columns together, if each has its own channel
-        together = {
-            "table": [table.codes(q) for q in table.roles.quasi],
-            "release": [symbols for _, symbols in draws],
-        }
-        whole = {
-            what: _estimate(table, combination_codes(codes), secret)
-            for what, codes in together.items()
-            if codes
-        }
-    drawn = {
-        c.name: FileColumn(
-            c.name,
-            c.labels,
-            alphabet.released[symbols, j],
-            table.kinds[c.name] if c.labels is c.values else TEXT,
-        )
-        for alphabet, symbols in draws
-        for j, c in enumerate(alphabet.columns)
+        whole = _estimate_together(table, [symbols for _, symbols in draws], secret)
+    return LimitOutcome(
+        alphabet=kind,
+        parts=[part for part, _ in solved],
+        whole=whole,
+        drawn=_drawn_columns(table, draws),
+    )
+
+
+def _estimate_together(
+    table: LimitTable, symbols: Sequence[Ints], secret: Ints
+) -> dict[str, InformationEstimate]:
+    """The information of all columns together: in the table, and in the release if one is drawn."""
+    codes = {"table": [table.codes(q) for q in table.roles.quasi], "release": symbols}
+    return {
+        name: _estimate(table, combination_codes(columns), secret)
+        for name, columns in codes.items()
+        if columns
     }
-    return LimitOutcome(alphabet=kind, parts=parts, whole=whole, drawn=drawn)
+
+
+def _drawn_columns(
+    table: LimitTable, draws: Sequence[tuple[ReleaseAlphabet, Ints]]
+) -> dict[str, FileColumn]:
+    """The columns of the release, from the symbols drawn for each alphabet."""
+    drawn: dict[str, FileColumn] = {}
+    for alphabet, symbols in draws:
+        for place, column in enumerate(alphabet.columns):
+            drawn[column.name] = FileColumn(
+                column.name,
+                column.labels,
+                alphabet.released[symbols, place],
+                table.kinds[column.name] if column.labels is column.values else TEXT,
+            )
+    return drawn
 
 
 def _check_memory(table: LimitTable, each: Sequence[ReleaseAlphabet]) -> None:
