@@ -85,7 +85,7 @@ class Hierarchy:
         return value if level == 0 else self.labels[value][level - 1]
 
     def with_root(self) -> "Hierarchy":
-        """The same hierarchy with one root on top, added where the file has none."""
+        """Add one root on top if the hierarchy has none."""
         if len({labels[-1:] for labels in self.labels.values()}) == 1 and self.height:
             return self
         ladder = {v: (*labels, ROOT) for v, labels in self.labels.items()}

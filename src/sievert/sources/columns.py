@@ -90,7 +90,7 @@ def _with_index(frame: Any) -> Any:
     """Make the index of a pandas `frame` a column where it says more than the number of a row.
 
     pandas writes it into a file, so that it goes out with the columns. An index says more if it
-    has a name, or if it holds no numbers.
+    has a name, or if it has no numbers.
     """
     import pandas as pd
     from pandas.api.types import is_numeric_dtype
