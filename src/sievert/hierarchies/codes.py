@@ -1,4 +1,4 @@
-"""Numbers that are codes, such as postcodes stored as integers, recognised by their column's name."""
+"""Numbers that are codes, such as postcodes stored as integers, recognised by the column's name."""
 
 import re
 from collections.abc import Collection
