@@ -111,40 +111,40 @@ def is_out_of_memory(error: BaseException) -> bool:
 ASSESSED = "sievert assess --share"
 
 
-def _refused(why: str, hint: str) -> RefusedError:
+def _refusal(why: str, hint: str) -> RefusedError:
     return RefusedError(f"{why} not shareable", hint=hint)
 
 
 # The reasons why something cannot be shared; the texts reveal nothing about the data.
 NOT_SHAREABLE: Mapping[str, RefusedError] = {
-    "attack": _refused("attacks point at single people: they are", ASSESSED),
-    "explain": _refused("explain points at columns, values and records: it is", ASSESSED),
-    "compromise": _refused("how near an intruder comes to one number is", ASSESSED),
-    "limit": _refused("a limit can be moved by one record: it is", ASSESSED),
-    "synthetic": _refused("attacks point at single people: they are", "the file of limits met"),
-    "ledger": _refused("releases together point at single people: they are", ASSESSED),
-    "sketch": _refused("one person can move an estimate: a sketch is", ASSESSED),
-    "hierarchies": _refused("what the values of columns look like is", ASSESSED),
-    "protect": _refused("how a release was made is", "sievert assess RELEASE --share"),
-    "compare": _refused(
+    "attack": _refusal("attacks point at single people: they are", ASSESSED),
+    "explain": _refusal("explain points at columns, values and records: it is", ASSESSED),
+    "compromise": _refusal("how near an intruder comes to one number is", ASSESSED),
+    "limit": _refusal("a limit can be moved by one record: it is", ASSESSED),
+    "synthetic": _refusal("attacks point at single people: they are", "the file of limits met"),
+    "ledger": _refusal("releases together point at single people: they are", ASSESSED),
+    "sketch": _refusal("one person can move an estimate: a sketch is", ASSESSED),
+    "hierarchies": _refusal("what the values of columns look like is", ASSESSED),
+    "protect": _refusal("how a release was made is", "sievert assess RELEASE --share"),
+    "compare": _refusal(
         "of a comparison only verdicts can be shared; its numbers are", "--policy FILE with limits"
     ),
-    "framework": _refused(
+    "framework": _refusal(
         "the numbers that answer a framework are exact: they are", "--share without --framework"
     ),
-    "key_sets": _refused(
+    "key_sets": _refusal(
         "one person can decide which of several key sets is the worst: they are",
         "--share with -q, one set at a time",
     ),
-    "attacks": _refused("attacks point at single people: they are", "--share without --attacks"),
-    "records": _refused("a record file tells about single people: it is", "--share alone"),
-    "population": _refused(
+    "attacks": _refusal("attacks point at single people: they are", "--share without --attacks"),
+    "records": _refusal("a record file tells about single people: it is", "--share alone"),
+    "population": _refusal(
         "what follows from the population and from weights can be moved by one person: it is",
         "--share without the options of the population",
     ),
-    "charts": _refused("charts draw exact numbers: they are", "--html FILE with --share"),
-    "timings": _refused("timings depend on single records: they are", "--share without --timings"),
-    "values": _refused("values of the data are", "--share without --show-values"),
+    "charts": _refusal("charts draw exact numbers: they are", "--html FILE with --share"),
+    "timings": _refusal("timings depend on single records: they are", "--share without --timings"),
+    "values": _refusal("values of the data are", "--share without --show-values"),
 }
 
 

@@ -129,9 +129,13 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
     )
     known = None if unknown else records
     return content | {
-        "reidentification": _rounded(result["reidentification"], REIDENTIFICATION, known, min_cell),
+        "reidentification": _round_measures(
+            result["reidentification"], REIDENTIFICATION, known, min_cell
+        ),
         "inference": {
-            names(secret): _rounded(result["inference"].get(secret, {}), INFERENCE, known, min_cell)
+            names(secret): _round_measures(
+                result["inference"].get(secret, {}), INFERENCE, known, min_cell
+            )
             for secret in roles["sensitive"]
         },
         **({"question": result["question"]} if "question" in result else {}),
@@ -270,7 +274,7 @@ def shown_records(records: int, min_cell: int = LEAST) -> int | None:
     return rounded if rounded else None
 
 
-def _rounded(
+def _round_measures(
     values: Data, measures: Iterable[str], records: int | None, min_cell: int
 ) -> dict[str, Any]:
     """Round the measures that were computed; the base rate comes before its dependents.

@@ -414,5 +414,5 @@ def _loss_test(trio: Trio, shuffles: int, seed: int, threads: int | None) -> Shu
     fixed = len(trio.c) == np.count_nonzero(trio.after.first)
     if fixed and shuffles > 0:
         return ShuffleTest(1.0, 0.0)
-    told = trio.hidden_information
-    return shuffle_test(trio.counts, told, trio.plan(), shuffles, seed, threads=threads)
+    bits = trio.hidden_information
+    return shuffle_test(trio.counts, bits, trio.plan(), shuffles, seed, threads=threads)

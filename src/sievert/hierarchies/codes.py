@@ -1,4 +1,4 @@
-"""Numbers that are codes, such as postcodes stored as integers, told by the name of the column."""
+"""Numbers that are codes, such as postcodes stored as integers, recognised by the column's name."""
 
 import re
 from collections.abc import Collection
@@ -141,7 +141,7 @@ MEANINGS: tuple[tuple[NameMeaning, set[str]], ...] = (
 
 
 def name_meaning(name: str | None) -> NameMeaning | None:
-    """What the name of a column says of its numbers: the last of its words that has a meaning.
+    """The meaning of a column's numbers by its name: by the last of its words that has a meaning.
 
     >>> [name_meaning(n) for n in ("zipCode", "PLZ_5", "income_code", "region_income", "x")]
     ['fixed', 'fixed', 'vague', 'quantity', None]

@@ -85,7 +85,7 @@ class Hierarchy:
         return value if level == 0 else self.labels[value][level - 1]
 
     def with_root(self) -> "Hierarchy":
-        """The same hierarchy with one root on top, added where the file has none."""
+        """Add one root on top if the hierarchy has none."""
         if len({labels[-1:] for labels in self.labels.values()}) == 1 and self.height:
             return self
         ladder = {v: (*labels, ROOT) for v, labels in self.labels.items()}
@@ -138,12 +138,12 @@ class Hierarchy:
         kept = range(width - 1, -1, -1) if lengths is None else lengths
         root = () if not kept or kept[-1] == 0 else (ROOT,)
 
-        def masked(value: str) -> tuple[str, ...]:
+        def mask(value: str) -> tuple[str, ...]:
             padded = value.ljust(width, ROOT)
             return (*(padded[:n] + ROOT * (width - n) for n in kept), *root)
 
         fixed = f"prefix:{','.join(map(str, kept))}/{width}" if kept else None
-        return cls({v: masked(v) for v in values}, "prefixes", fixed)
+        return cls({v: mask(v) for v in values}, "prefixes", fixed)
 
     @classmethod
     def intervals(cls, values: Iterable[str], widths: Sequence[float]) -> "Hierarchy":

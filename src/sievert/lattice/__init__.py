@@ -180,11 +180,11 @@ class Lattice:
                 yield summary
             return
         root = self._table
-        every = list(range(len(self.order)))
+        places = list(range(len(self.order)))
         yield self._about(root, self._place)
         # The largest subtrees come first, so that the threads end at about the same time.
         with ThreadPoolExecutor(1 if root[1].size > ONE_AT_A_TIME else self._threads) as pool:
-            subtrees = pool.map(lambda drop: list(self._below(root, every, drop, pace)), every)
+            subtrees = pool.map(lambda drop: list(self._below(root, places, drop, pace)), places)
             yield from itertools.chain.from_iterable(list(subtrees))
 
     def _below(

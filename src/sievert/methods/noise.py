@@ -190,7 +190,7 @@ def origin_probabilities(
     "uniform": equal on the codes that noise can have changed to it. "posterior": proportional to
     prior(d)·C(M, c' - d + M/2); by default the prior is equal for all d.
 
-    >>> origin_probabilities(3, 2)[1], reachable(3, 2, "posterior")[2]
+    >>> origin_probabilities(3, 2)[1], origin_probabilities(3, 2, "posterior")[2]
     (array([0.5, 0.5, 0. ]), array([0.25, 0.5 , 0.25]))
     """
     half = span // 2

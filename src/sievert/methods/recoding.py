@@ -86,8 +86,8 @@ def recode(
     quasi = tuple(quasi_levels)
     if suppress is not None:
         check_whole(suppress, "suppress")
-    levelled, codes = _levelled(columns, quasi, hierarchies)
-    return _on(columns, levelled, codes, [quasi_levels[c] for c in quasi], suppress)
+    levelled, codes = _put_on_levels(columns, quasi, hierarchies)
+    return _recode_to(columns, levelled, codes, [quasi_levels[c] for c in quasi], suppress)
 
 
 def smallest_recoding(
@@ -116,7 +116,7 @@ def smallest_recoding(
     columns = check_columns(data, quasi)
     check_whole(k, "k")
     require(0 <= suppressed <= 1, "the share of suppressed records is from 0 to 1")
-    levelled, codes = _levelled(columns, quasi, hierarchies)
+    levelled, codes = _put_on_levels(columns, quasi, hierarchies)
     nodes = math.prod(column.levels for column in levelled)
     require(
         nodes <= most,
@@ -133,10 +133,10 @@ def smallest_recoding(
             f"no recoding of {plural(len(codes), 'record')} reaches k = {k}",
             hint="a smaller k, more suppressed records, or hierarchies that end in one label",
         )
-    return _on(columns, levelled, codes, recoding.levels, k)
+    return _recode_to(columns, levelled, codes, recoding.levels, k)
 
 
-def _levelled(
+def _put_on_levels(
     columns: Mapping[str, Sequence[Text]],
     quasi: Iterable[str],
     hierarchies: Mapping[str, Hierarchy],
@@ -152,7 +152,7 @@ def _levelled(
     return levelled, np.stack(codes, axis=1)
 
 
-def _on(
+def _recode_to(
     columns: dict[str, list[Text]],
     levelled: Sequence[LevelledColumn],
     codes: Ints,

@@ -1,4 +1,4 @@
-"""What the machine and its operating system offer: cores, memory, processes, signals.
+"""The services of the machine and its operating system: cores, memory, processes, signals.
 
 Every call that some system lacks is here, with a replacement. Only `__main__` has such calls, too,
 because it blocks signals before it imports anything.

@@ -149,7 +149,7 @@ def harmonic_numbers(n: Ints) -> Floats:
 def root(function: Callable[[float], float], low: float, high: float) -> float:
     """The point between `low` and `high` where a function changes its sign, to the last digits.
 
-    Inverse quadratic steps where they are safe, else bisection (Chandrupatla 1997).
+    Inverse quadratic steps where they are reliable, else bisection (Chandrupatla 1997).
     """
     a = high
     b = low

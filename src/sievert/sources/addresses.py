@@ -9,10 +9,10 @@ CREDENTIALS = re.compile(r"[^/@:]*:[^/@]+@|[^?@:]*:[^?@]+@")
 SECRET_KEYS = re.compile(r"password|secret|scram_\w+_key")
 
 
-def percent_decoded(text: str) -> str:
+def decode_percent(text: str) -> str:
     """Decode %20 and the like; importing a URL library for this would look like network access.
 
-    >>> percent_decoded("p%61ssword")
+    >>> decode_percent("p%61ssword")
     'password'
     """
     return "".join(
@@ -32,6 +32,6 @@ def holds_password(token: str) -> bool:
     address = re.search(r"postgres(?:ql)?://(.*)", token, re.DOTALL)
     if address is None:
         return False
-    keys = (percent_decoded(part.partition("=")[0]) for part in re.split("[?&]", address[1])[1:])
+    keys = (decode_percent(part.partition("=")[0]) for part in re.split("[?&]", address[1])[1:])
     known = CREDENTIALS.match(address[1]) is not None
     return known or any(SECRET_KEYS.search(key.lower()) for key in keys)

@@ -1,7 +1,7 @@
 """The SHA-256 of an input, and whether the checksums in it hold.
 
-Neither DuckDB nor pyarrow by default notices a flipped bit in a Parquet page; pyarrow does when
-told to, where the writer has stored checksums.
+By default, neither DuckDB nor pyarrow notices a flipped bit in a Parquet page. On request, pyarrow
+compares the checksums that the writer has stored.
 """
 
 import hashlib

@@ -372,17 +372,17 @@ def _entry(archive: zipfile.ZipFile, sheet: str) -> str | None:
     ids = dict[str, str]()
     targets = dict[str, str]()
 
-    def named(name: str, attributes: Mapping[str, str]) -> None:
+    def read_sheet(name: str, attributes: Mapping[str, str]) -> None:
         if name == "sheet":
             own = (v for k, v in attributes.items() if k.rpartition(":")[2] == "id")
             ids[attributes.get("name", "")] = next(own, "")
 
-    def related(name: str, attributes: Mapping[str, str]) -> None:
+    def read_relationship(name: str, attributes: Mapping[str, str]) -> None:
         if name == "Relationship":
             targets[attributes.get("Id", "")] = attributes.get("Target", "")
 
-    _parse(archive, "xl/workbook.xml", named)
-    _parse(archive, "xl/_rels/workbook.xml.rels", related)
+    _parse(archive, "xl/workbook.xml", read_sheet)
+    _parse(archive, "xl/_rels/workbook.xml.rels", read_relationship)
     target = targets.get(ids.get(sheet, ""), "")
     entry = target.lstrip("/") if target.startswith("/") else str(PurePosixPath("xl", target))
     return entry if target and entry in archive.namelist() else None
@@ -395,7 +395,9 @@ def _parse(archive: zipfile.ZipFile, entry: str, element: Element) -> None:
     if entry not in archive.namelist():
         return
     parser = expat.ParserCreate()
-    parser.StartElementHandler = lambda name, found: element(name.rpartition(":")[2], found)
+    parser.StartElementHandler = lambda name, attributes: element(
+        name.rpartition(":")[2], attributes
+    )
     parser.EntityDeclHandler = _refuse_entities
     with archive.open(entry) as file:
         parser.ParseFile(file)

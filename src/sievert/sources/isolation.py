@@ -153,18 +153,26 @@ def supervise(work: Callable[[], int]) -> int:
         code = machine.wait_for_exit(child)  # signals wait: its number may soon be another's
     os.close(up[0])
     os.close(down[1])
+    first_signal = stopped[0][0] if stopped else None
+    return _conclude(code, first_signal, killed, killed_before)
+
+
+def _conclude(
+    code: int, first_signal: int | None, killed: SievertError | None, killed_before: int
+) -> int:
+    """The exit code of the parent from the child's, or the error; `killed` is why it was killed."""
     ended = _read_slot(DONE) == str(code)  # else it was killed, or some library ended it
-    if code - 128 in machine.SIGNALS and not stopped and _is_confined():
+    if code - 128 in machine.SIGNALS and first_signal is None and _is_confined():
         ended = False  # a library stops its own process where no thread can be started
-    if stopped or not ended:  # a signal may have come while the child tidied up
+    if first_signal is not None or not ended:  # a signal may have come while the child tidied up
         places = _read_slot(TIDY)
         for place in json.loads(places) if places else ():
             sweep(Path(place))
-    if stopped:
-        if code != 128 + stopped[0][0]:  # else the child has said so
+    if first_signal is not None:
+        if code != 128 + first_signal:  # else the child has said so
             with suppress(OSError):
                 os.write(2, b"interrupted\n")
-        return 128 + stopped[0][0]
+        return 128 + first_signal
     if ended:
         return code
     if killed is not None:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Unpack
 from sievert.errors import Caution, InputError, RefusedError, require, unknown
 from sievert.formatting import plural
 from sievert.sources import csv_header, csv_scan, formats, unpack
-from sievert.sources.addresses import DATABASES, percent_decoded
+from sievert.sources.addresses import DATABASES, decode_percent
 from sievert.sources.columns import (
     check_names,
     index_note,
@@ -349,7 +349,7 @@ def _database(url: str) -> Table:
     named = [o.removeprefix("table=") for o in options if o.startswith("table=")]
     require(len(named) == 1, "which table of the database?", hint="postgresql://host/db?table=NAME")
     rest = "&".join(o for o in options if not o.startswith("table="))
-    member = percent_decoded(named[0])
+    member = decode_percent(named[0])
     return Table(
         kind="postgres", name=member, member=member, data=f"{before}?{rest}" if rest else before
     )

@@ -7,14 +7,18 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sievert.arrays import Floats
 from sievert.errors import require
 from sievert.measures.kernel import LN2, total
+from sievert.renamed import renamed
 from sievert.tradeoff.joint_distribution import Joint, disclosed_information, retained_information
+
+if not TYPE_CHECKING:  # the name of earlier versions
+    __getattr__ = renamed(__name__, {"evaluated": "evaluate_channel"})
 
 FLOOR = -230.0  # the least logarithm: smaller shares of a channel are negligible
 TINY = 1e-280

@@ -169,7 +169,7 @@ def _mix_neighbours(task: DistortionTask, points: list[Tradeoff]) -> bool:
 
 
 def _with(task: DistortionTask, point: Tradeoff, channel: Floats) -> Tradeoff:
-    """The same answer with another channel."""
+    """Replace the channel of an answer."""
     return task.answer(
         int(point.model), point.at, channel, point.bound, 0.0, point.iterations, point.cut
     )

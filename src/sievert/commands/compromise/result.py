@@ -11,7 +11,7 @@ from sievert.result import Result
 
 @dataclass(frozen=True, repr=False)
 class Compromises(Result):
-    """What an intruder is left with: entropy and area by method, parameter and what is known."""
+    """The uncertainty that an intruder has left: entropy and area by method and known columns."""
 
     curves: Mapping[str, tuple[ExperimentCurve, ...]]  # by secret
     domains: Mapping[str, Mapping[str, Any]]  # by secret: what its numbers may be

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,16 +98,6 @@ def read_tables(
     shared = [c for c in roles.measured_columns if c in release.cube.columns]
     mine = people.cube if beside.rows is None else people.cube.select_cells(beside.rows)
     columns = [] if key else record_pairs.pair_in_order(mine, release.cube, shared, {})
-
-    def further() -> list[PairedColumn]:
-        others = record_pairs.read_further(
-            questions, roles.measured_columns, roles.identifier, name
-        )
-        if others is None:
-            return []
-        there = [c for c in others.columns if c in release.cube.columns]
-        return record_pairs.pair_in_order(others, release.cube, there, {})
-
     if beside.rows is not None:
         proven = beside.is_proven(file)
         pairing = record_pairs.check_pairing_file(release.name, columns, proven=proven)
@@ -114,7 +105,7 @@ def read_tables(
         pairing = record_pairs.check_pairing(
             release.name,
             columns,
-            further,
+            partial(_pair_further_columns, questions, roles, release, name),
             keyed=release.keyed,
             stated=paired,
             unused=beside.unused,
@@ -123,6 +114,17 @@ def read_tables(
     return ExperimentTables(
         roles=roles, people=people, notes=notes, release=release, places=places, pairing=pairing
     )
+
+
+def _pair_further_columns(
+    questions: Questions, roles: Roles, release: record_pairs.People, name: str
+) -> list[PairedColumn]:
+    """Pair columns without a role in the experiment, as further evidence of the order."""
+    others = record_pairs.read_further(questions, roles.measured_columns, roles.identifier, name)
+    if others is None:
+        return []
+    shared = [c for c in others.columns if c in release.cube.columns]
+    return record_pairs.pair_in_order(others, release.cube, shared, {})
 
 
 # -- the experiment -----------------------------------------------------------------------------

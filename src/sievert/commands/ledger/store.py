@@ -205,13 +205,13 @@ def write_ledger(ledger: Path, releases: Sequence[LedgerRelease], pseudonyms: Ps
 
 def read_manifest(ledger: Path) -> dict[str, Any]:
     """Read the description of a ledger's releases, without the salt and without a check."""
-    with _opened(ledger) as archive:
+    with _open_archive(ledger) as archive:
         return _manifest(ledger, archive)
 
 
 def read_ledger(ledger: Path, pseudonyms: Pseudonyms) -> list[LedgerRelease]:
     """Read the releases of a ledger, in the order in which they were added."""
-    with _opened(ledger) as archive:
+    with _open_archive(ledger) as archive:
         manifest = _manifest(ledger, archive)
         require(
             hmac.compare_digest(str(manifest.get("salt")), pseudonyms.mark),
@@ -253,7 +253,7 @@ def _manifest(ledger: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 @contextmanager
-def _opened(ledger: Path) -> Iterator[zipfile.ZipFile]:
+def _open_archive(ledger: Path) -> Iterator[zipfile.ZipFile]:
     """Open a ledger for reading; a damaged ledger, or another file, is bad input."""
     damaged = InputError(f"{ledger.name} is damaged, or no ledger", hint=HINT)
     try:
