@@ -505,3 +505,9 @@ def check_whole(what: str, number: Any, least: int, most: int | None = None) -> 
         f"{what}: a whole number, {least} or more",
     )
     require(most is None or number <= most, f"{what} must be from {least} to {most or 0:,}")
+
+
+def check_switches(**switches: object) -> None:
+    """Raise an error for an option that is neither True nor False: 'false' would count as true."""
+    for name, given in switches.items():
+        require(isinstance(given, bool), f"{name}: True or False", hint=f"{name}=True")

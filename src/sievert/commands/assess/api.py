@@ -23,6 +23,7 @@ from sievert.request.requested import (
     Reading,
     RequestedRoles,
     check_known,
+    check_switches,
     check_whole,
     collect_sets,
     requested_roles,
@@ -133,6 +134,15 @@ def assess(
     >>> found.reidentification["k_anonymity"].value, found.inference["disease"]["l_diversity"].value
     (2, 1)
     """
+    check_switches(
+        planned=planned,
+        force=force,
+        attacks=attacks,
+        show_values=show_values,
+        quick=quick,
+        explain=explain,
+        verify=verify,
+    )
     if records is not None:
         files.record_format(records)
     require(
