@@ -220,6 +220,15 @@ def test_a_report_on_two_files_that_hold_different_columns() -> None:
     assert "Part 3: Yes" in text
 
 
+@pytest.mark.parametrize("option", ["planned", "quick", "explain", "attacks", "verify", "force"])
+@pytest.mark.parametrize("given", ["false", "no", 1, None])
+def test_a_switch_is_true_or_false(option: str, given: Any) -> None:
+    """A text is true in Python: planned='false' asked about a plan."""
+    switches: dict[str, Any] = {option: given}
+    with pytest.raises(UsageError, match=f"{option}: True or False"):
+        sievert.assess(NAMED, policy=with_roles(dropped=["name"]), **switches)
+
+
 def test_a_plan_is_no_yes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, rules = write(tmp_path / "t.csv", NAMED), tmp_path / "p.toml"
     rules.write_text(f"{ROLES}identifier = ['name']\n{LIMITS}")

@@ -17,11 +17,11 @@ SOURCE = Path(sievert.__file__).parent
 ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
-    "version", "renamed", "formatting", "arrays", "errors", "numerics", "sources", "files", "roles",
-    "hierarchies", "counts", "measures", "lattice", "estimators", "losses", "population", "methods",
-    "tradeoff", "session", "policy", "attacks", "charts", "sharing", "report", "result",
-    "settings", "request", "measurement", "checks", "pairing", "releases", "estimating", "commands", "papers",
-    "workbench", "cli",
+    "version", "renamed", "formatting", "arrays", "errors", "numerics", "sources", "files",
+    "roles", "hierarchies", "counts", "measures", "lattice", "estimators", "losses",
+    "population", "methods", "tradeoff", "session", "policy", "attacks", "charts", "sharing",
+    "report", "result", "settings", "request", "measurement", "checks", "pairing", "releases",
+    "estimating", "commands", "papers", "workbench", "cli",
 )  # fmt: skip
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
 

@@ -174,3 +174,55 @@ def test_a_state_knows_that_rows_share_an_identifier_in_other_spellings(
     sievert.count(visits(), ["zip"], ["ill"], out=tmp_path / "state", **roles)
     found = sievert.assess(tmp_path / "state", policy=own)
     assert found.planned_met is False and reasons(found)["identifier_repeats"] == ("patient_id",)
+
+
+# -- value labels that coincide -------------------------------------------------------------------
+
+
+def labelled(folder: Path, labels: dict[float, str]) -> Path:
+    """A file of SPSS with a secret of as many codes as it has labels."""
+    pyreadstat, pandas = pytest.importorskip("pyreadstat"), pytest.importorskip("pandas")
+    codes = [*labels]
+    rows = [(str(i % 4), codes[i // 4 % len(codes)]) for i in range(N)]
+    Random(41).shuffle(rows)
+    frame = pandas.DataFrame(rows, columns=["zip", "ill"])
+    path = folder / "labels.sav"
+    pyreadstat.write_sav(frame, path, variable_value_labels={"ill": labels})
+    return path
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {1.0: "flu", 2.0: "flu "},
+        {1.0: "flu", 2.0: "flu"},
+        {1.0: "flu", 2.0: "FLU", 3.0: "flu"},
+        {1.0: "flu", 2.0: "fl\u200bu", 3.0: " flu"},
+    ],
+    ids=ascii,
+)
+def test_value_labels_that_coincide_are_one_value(labels: dict[float, str], tmp_path: Path) -> None:
+    """Two codes with one label are two values, which only the policy may say to differ."""
+    path = labelled(tmp_path, labels)
+    found = sievert.assess(path, policy=policy())
+    assert found.met is False and reasons(found) == {"spelt_differently": ("ill",)}
+    assert found.to_dict()["policy"]["spellings"] == {"ill": len(labels)}
+    assert sievert.assess(path, ["zip"], ["ill"]).cautions
+    apart = policy()
+    apart["roles"]["distinct_spellings"] = ["ill"]
+    assert sievert.assess(path, policy=apart).met is True
+    states = [tmp_path / "state", tmp_path / "other"]
+    for state in states:
+        sievert.count(path, ["zip"], ["ill"], out=state)
+    assert sievert.assess(states[0], policy=policy()).planned_met is False
+    sievert.merge(states, out=tmp_path / "sum", again=True)
+    assert sievert.assess(tmp_path / "sum", policy=policy()).planned_met is False
+
+
+def test_labels_of_codes_that_do_not_occur_do_not_count(tmp_path: Path) -> None:
+    path = labelled(tmp_path, {1.0: "flu", 2.0: "hiv"})
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame, _ = pyreadstat.read_sav(path)
+    labels = {"ill": {1.0: "flu", 2.0: "hiv", 3.0: "flu"}}
+    pyreadstat.write_sav(frame, path, variable_value_labels=labels)
+    assert sievert.assess(path, policy=policy()).met is True

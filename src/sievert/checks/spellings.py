@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert.counts.spellings import (
@@ -123,21 +124,41 @@ def compare_spellings(
     """
     apart = () if policy is None else policy.roles.distinct_spellings
     orders = {} if policy is None else policy.orders
+    labelled = rows.engine.table.same_labels
     decisive: dict[str, Spellings] = {}
     for secret in roles.sensitive:
         if secret not in apart:
             found = tallied_spellings(rows, secret, roles.quasi)
             found = find_spellings(rows, secret) if found is None else found
+            found = with_groups(found, labelled.get(secret, ()))
             decisive[secret] = without_listed(found, orders.get(secret, ()))
     people = dict.fromkeys([*([] if roles.person is None else [roles.person]), *keys])
     for column in people:
         if column not in apart:
-            decisive[column] = find_spellings(rows, column)
+            found = find_spellings(rows, column)
+            decisive[column] = with_groups(found, labelled.get(column, ()))
     others = {}
     for column in roles.quasi:
         if column not in apart and column not in decisive:
-            others[column] = tallied_spellings(rows, column, roles.quasi) or Spellings(column)
+            found = tallied_spellings(rows, column, roles.quasi) or Spellings(column)
+            others[column] = with_groups(found, labelled.get(column, ()))
     return Respelt(decisive, others)
+
+
+def with_groups(found: Spellings, groups: Iterable[Iterable[str]]) -> Spellings:
+    """Add groups of values that a file says to coincide; those that share a value become one.
+
+    >>> with_groups(Spellings("ill", (("flu", "Flu"),), 2), [("Flu", "flu (3)")]).groups
+    (('flu', 'Flu', 'flu (3)'),)
+    """
+    whole: list[tuple[str, ...]] = list(found.groups)
+    for group in groups:
+        joined = [other for other in whole if not {*other}.isdisjoint(group)]
+        whole = [other for other in whole if other not in joined]
+        whole.append(tuple(dict.fromkeys(chain(*joined, group))))
+    if whole == [*found.groups]:
+        return found
+    return replace(found, groups=tuple(whole), values=sum(map(len, whole)))
 
 
 def without_listed(found: Spellings, listed: Iterable[str]) -> Spellings:

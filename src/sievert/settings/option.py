@@ -154,6 +154,12 @@ class Settings:
     reference: ClassVar[str] = ""  # what the public function does, and an example
     in_order: ClassVar[tuple[str, ...]] = ()  # the options that it takes by their place
 
+    def __post_init__(self) -> None:
+        """Refuse a switch that is neither True nor False: the text "false" would count as true."""
+        for f in fields(self):
+            if f.type is bool and not isinstance(getattr(self, f.name), bool):
+                raise UsageError(f"{f.name}: True or False", hint=f"{f.name}=True")
+
 
 S = TypeVar("S", bound=Settings)
 

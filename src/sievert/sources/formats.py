@@ -17,6 +17,7 @@ from typing import Any
 
 from sievert.errors import InputError, RefusedError, SievertError, require
 from sievert.formatting import plural
+from sievert.formatting.canonical import canonical_text
 from sievert.sources.options import optional_package
 
 SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
@@ -57,6 +58,8 @@ class FileColumns:
     orders: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
     error_cells: dict[str, int] = field(default_factory=dict)  # of Excel; they count as missing
+    # Of columns with value labels: the texts whose labels coincide if they are spelt alike.
+    same_labels: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     other_sheets: int = 0  # of Excel, which are not read and hold something
 
 
@@ -114,6 +117,7 @@ def _records(path: Path, kind: str, package: Any, most_cells: int) -> FileColumn
         error=InputError,
     )
     columns: dict[str, list[Any]] = {}
+    same_labels: dict[str, tuple[tuple[str, ...], ...]] = {}
     for name in about.column_names:
         text = about.readstat_variable_types[name] in ("string", "string_ref")
         codes = about.variable_value_labels.get(name, {})
@@ -125,7 +129,9 @@ def _records(path: Path, kind: str, package: Any, most_cells: int) -> FileColumn
         labels.pop(None, None)  # with labels only for missing codes, numbers stay numbers
         if labels:
             tally["value labels used for", "column"] += 1
-            columns[name], order = _apply_labels(values, labels)
+            columns[name], order, same = _apply_labels(values, labels)
+            if same:
+                same_labels[name] = same
             if about.variable_measure.get(name) == "ordinal":
                 orders[name] = order
         else:
@@ -133,7 +139,7 @@ def _records(path: Path, kind: str, package: Any, most_cells: int) -> FileColumn
             if not text:
                 values = _convert_dates(values, kind, display if display else "", tally)
             columns[name] = values
-    return FileColumns(columns, orders, _notes(tally))
+    return FileColumns(columns, orders, _notes(tally), same_labels=same_labels)
 
 
 def _clean_value(
@@ -158,8 +164,12 @@ def _bare(value: Any) -> Any:
 
 def _apply_labels(
     values: list[Any], labels: Mapping[Any, str]
-) -> tuple[list[Any], tuple[str, ...]]:
-    """Replace codes by labels that differ for all codes; also return all texts in code order."""
+) -> tuple[list[Any], tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Replace codes by labels that differ for all codes; also return all texts in code order.
+
+    The third value has groups of texts that occur and whose labels coincide if they are spelt
+    alike: a text that got its code beside the label does not show that.
+    """
     codes = sorted({*values, *labels} - {None})
     own = {c: _spell(c) for c in codes}
     short = {c: labels.get(c, own[c]) for c in codes}
@@ -167,7 +177,13 @@ def _apply_labels(
     times = Counter(short.values())
     mixed = {c: short[c] if times[short[c]] == 1 else long[c] for c in codes}
     texts = next(t for t in (mixed, long, own) if len(set(t.values())) == len(codes))
-    return [None if v is None else texts[v] for v in values], tuple(texts.values())
+    occurring = {*values}
+    alike: dict[str, list[str]] = {}
+    for code in codes:
+        if code in occurring:
+            alike.setdefault(canonical_text(short[code]), []).append(texts[code])
+    same = tuple(tuple(group) for group in alike.values() if len(group) > 1)
+    return [None if v is None else texts[v] for v in values], tuple(texts.values()), same
 
 
 def _convert_dates(values: list[Any], kind: str, display: str, tally: Counter[Any]) -> list[Any]:

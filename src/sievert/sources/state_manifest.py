@@ -191,6 +191,7 @@ class StateManifest:
                 **self.table,
                 "blank_lines": self.table["blank_lines"] + sign * other.table["blank_lines"],
                 "notes": list(dict.fromkeys(notes)),
+                **_join_labels(self.table, other.table),
                 "verified": None,
             },
         )
@@ -241,6 +242,16 @@ class StateManifest:
 
 
 AGAIN = "sievert count again"
+
+
+def _join_labels(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """What two tables note of values whose labels coincide; nothing where none does."""
+    groups: dict[str, list[list[str]]] = {}
+    for table in (mine, theirs):
+        for column, own in table.get("same_labels", {}).items():
+            new = groups.setdefault(column, [])
+            new += [group for group in own if group not in new]
+    return {"same_labels": groups} if groups else {}
 
 
 def _add(first: Mapping[str, int], second: Mapping[str, int], sign: int) -> dict[str, int]:

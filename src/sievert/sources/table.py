@@ -74,6 +74,8 @@ class Table:
     verified: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
     error_cells: Mapping[str, int] = field(default_factory=dict)  # of Excel, by column
+    # Of columns with value labels: values whose labels coincide if they are spelt alike.
+    same_labels: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     not_read: int = 0  # other sheets, tables or files that the source holds
     state: StateManifest | None = None  # the counts that stand in place of the records
 
@@ -261,6 +263,7 @@ def _open_file(
             orders=content.orders,
             notes=(*content.notes, *note_not_read(content.other_sheets, "other sheet")),
             error_cells=content.error_cells,
+            same_labels=content.same_labels,
             not_read=content.other_sheets,
         )
     what = f"{name}: not an Excel file, whatever its name says"

@@ -19,7 +19,9 @@ Framework = Literal["wp216", "ico", "hipaa", "ema0070", "iso27559", "sp800188"]
 
 @dataclass(frozen=True, kw_only=True)
 class AssessSettings(GateSettings, PageCommand, PopulationSettings):
-    """Measure how easily a person is found in a table, and how much of each secret is given away."""
+    """Measure how easily a person is found in a table, and how much of each secret is
+    given away.
+    """
 
     reference: ClassVar[str] = """Measure how much a table exposes the people in it.
 

@@ -105,6 +105,8 @@ def count_table(
         "blank_lines": 0 if table.scan is None else table.scan.blank_lines,
         "file": bool(table.stamp),
     }
+    if same := {c: list(map(list, own)) for c, own in table.same_labels.items() if c in kept}:
+        description["same_labels"] = same
     segments = tuple(write_counts(questions, kept, folder, 0))
     manifest = StateManifest(
         columns=columns,
