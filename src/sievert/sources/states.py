@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,7 @@ class StateManifest:
     records: int
     content: str = ""  # a digest of the records, which adds up: that of no order, of no segment
     applied: tuple[str, ...] = ()  # + or -, and the content of each change that is not undone
+    alike: tuple[str, ...] = ()  # the same, with all spellings of a value taken for one
     segments: tuple[Segment, ...] = ()
     folder: Path = field(default=Path(), compare=False)
 
@@ -176,7 +177,7 @@ class StateManifest:
             self,
             records=records,
             content=_add_content(self.content, other.content, sign),
-            applied=self._apply(other, sign, name=name, again=again),
+            **self._apply(other, sign, name=name, again=again),
             nan=_add(self.nan, other.nan, sign),
             coded=_add(self.coded, other.coded, sign),
             error_cells=_add(self.error_cells, other.error_cells, sign),
@@ -192,25 +193,21 @@ class StateManifest:
             },
         )
 
-    def _apply(self, other: StateManifest, sign: int, *, name: str, again: bool) -> tuple[str, ...]:
-        """The changes of both; one that is undone by the other is none."""
-        applied, opposite = [*self.applied], {"+": "-", "-": "+"}
-        twice = sign > 0 and other.records > 0 and self.content == other.content
-        for change in other.applied:
-            undone = opposite[change[0]] + change[1:]
-            change, undone = (change, undone) if sign > 0 else (undone, change)
-            if undone in applied:
-                applied.remove(undone)
-            else:
-                twice = twice or change in applied
-                applied.append(change)
+    def _apply(
+        self, other: StateManifest, sign: int, *, name: str, again: bool
+    ) -> dict[str, tuple[str, ...]]:
+        """The changes of both, as spelt and spelt alike; one that undoes another is none."""
+        applied, repeated = _join_changes(self.applied, other.applied, sign)
+        alike, respelt = _join_changes(self.alike, other.alike, sign)
+        same = sign > 0 and other.records > 0 and self.content == other.content
+        twice = same or repeated or (sign > 0 and respelt)
         require(
             again or not twice,
             f"{name}: these records were {'added' if sign > 0 else 'taken away'} already",
             hint="--again, if they are other people whose records look the same",
             error=RefusedError,
         )
-        return tuple(applied)
+        return {"applied": applied, "alike": alike}
 
     def check_addable(self, other: StateManifest, name: str) -> None:
         """An error unless another state is of the same columns, read in the same way."""
@@ -241,6 +238,23 @@ AGAIN = "sievert count again"
 def _add(first: Mapping[str, int], second: Mapping[str, int], sign: int) -> dict[str, int]:
     sums = {c: first.get(c, 0) + sign * second.get(c, 0) for c in (*first, *second)}
     return {column: number for column, number in sums.items() if number}
+
+
+def _join_changes(
+    own: Sequence[str], others: Sequence[str], sign: int
+) -> tuple[tuple[str, ...], bool]:
+    """The changes of two states together, and whether one of them was made already."""
+    joined, opposite = [*own], {"+": "-", "-": "+"}
+    twice = False
+    for other in others:
+        undone = opposite[other[0]] + other[1:]
+        change, undone = (other, undone) if sign > 0 else (undone, other)
+        if undone in joined:
+            joined.remove(undone)
+        else:
+            twice = twice or change in joined
+            joined.append(change)
+    return tuple(joined), twice
 
 
 def _add_content(first: str, second: str, sign: int) -> str:
@@ -290,6 +304,7 @@ def read_manifest(folder: Path) -> StateManifest:
         lists = ("columns", "quasi", "sensitive", "identifier", "na", "applied")
         content |= {
             **{entry: tuple(content[entry]) for entry in lists},
+            "alike": tuple(content.get("alike", ())),  # older states lack it
             "segments": tuple(Segment(**each) for each in content["segments"]),
             "left_out": {c: Spread(**each) for c, each in content["left_out"].items()},
         }
