@@ -125,6 +125,36 @@ def test_a_framework_shows_a_number_as_the_limits_table_does(limit: float) -> No
     assert shown == [row.value]
 
 
+SUPPRESSED = {
+    "age": ["30"] * 20 + ["40"] * 20 + ["*"] * 4,
+    "illness": ["flu", "cold"] * 20 + ["flu"] * 4,
+}
+
+
+def test_a_framework_looks_at_the_suppressed_records() -> None:
+    """Suppressed records are a class of four: their risk of 25 % is above the threshold of 9 %."""
+    limits = {
+        "reidentification": {"highest_risk": {"max": 0.09}},
+        "inference": {"illness": {"max_confidence": {"max": 0.9}}},
+    }
+    roles = {"quasi": ["age"], "sensitive": ["illness"], "rows_are_people": True}
+    rules = {"roles": roles, "limits": limits}
+    result = sievert.assess(SUPPRESSED, policy=rules, framework="ema0070")
+    assert result.met is False
+    criteria = result.to_dict()["framework"]["criteria"]
+    risk = criteria[0]["numbers"][0]
+    assert (risk["value"], risk["within"], risk["scope"]) == (0.25, False, "suppressed")
+    numbers = [number for criterion in criteria for number in criterion["numbers"]]
+    confidence = next(n for n in numbers if n["measure"] == "max_confidence")
+    assert (confidence["value"], confidence["scope"]) == (1.0, "suppressed")
+    assert shown_beside("Highest confidence", result) == ["100 %"]
+    # Without a limit the suppressed records are not measured, and nothing is decided.
+    (number,) = evidence("ema0070", SUPPRESSED)["criteria"][0]["numbers"]
+    assert number["value"] == 0.05 and number["within"] is None
+    kept = evidence("ema0070", SUPPRESSED, keep_suppressed=True)["criteria"][0]["numbers"][0]
+    assert (kept["value"], kept["within"]) == (0.25, False)
+
+
 def shown_beside(title: str, result: Any) -> list[str]:
     """The numbers of a measure in the table of the framework."""
     page = builder.build([result])

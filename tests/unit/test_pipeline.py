@@ -176,6 +176,34 @@ def test_a_limit_is_a_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert run("assess", table, "--policy", rules, "--quick", *files) == 7
 
 
+def test_sarif_says_what_a_verdict_rests_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where no limit is breached: a pipeline kept nothing of what a yes rests on."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        ("age", "zip", "ill", "pay"),
+        *[("1", "2", "flu", "low"), ("1", "2", "cold", "low")] * 9,
+    ]
+    Path("t.csv").write_text("\n".join(map(",".join, rows)) + "\n")
+    text = POLICY.replace("[SECRET]", '["ill", "pay"]').replace("SECRET", "ill")
+    Path("p.toml").write_text(text)
+    sarif, junit = Path("s.sarif"), Path("j.xml")
+    for more, name in ((), "18 of 18 people are in groups with one value"), (("--share",), "pay"):
+        files = ("--junit", junit, "--sarif", sarif, "--force")
+        assert run("assess", "t.csv", "--policy", "p.toml", *files, *more) == 0
+        (own,) = json.loads(sarif.read_text())["runs"]
+        (verdict,) = own["properties"]["verdicts"]
+        said = " ".join(verdict["restsOn"])
+        assert (
+            "each row is one person" in said and "Nothing limits what is learnt about pay" in said
+        )
+        assert name in said and all(
+            sentence in junit.read_text() for sentence in verdict["restsOn"]
+        )
+        assert own["results"] == []
+
+
 @pytest.mark.parametrize("option", ["--junit", "--sarif"])
 def test_limits_need_a_policy(
     option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

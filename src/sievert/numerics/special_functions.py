@@ -12,6 +12,7 @@ EULER = 0.5772156649015329
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # The asymptotic series of ln Gamma and digamma are exact to all digits from here on.
 ASYMPTOTIC = 16
+MOST_TERMS = 2000  # degrees of freedom, beyond which a chi-square tail is approximated
 # B_2k/(2k), k = 1, 2, ...: the terms of digamma after ln x - 1/(2x), by powers of 1/x^2.
 DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
 # B_2k/(2k(2k - 1)): the terms of ln Gamma after Stirling's formula, by odd powers of 1/x.
@@ -241,6 +242,32 @@ def chi_square(x: float, degrees: int) -> float:
     orders = (k + 0.5 * odd for k in range(degrees // 2))
     terms += [math.exp(order * log - half - math.lgamma(order + 1)) for order in orders]
     return min(1.0, math.fsum(terms))
+
+
+def chi_square_below(x: float, degrees: int) -> float:
+    """The chance that a chi-square number of so many degrees of freedom is at most x.
+
+    Beyond 2,000 degrees by the approximation of Wilson and Hilferty (1931).
+
+    >>> round(chi_square_below(0.0039321400000195, 1), 6), round(chi_square_below(1900.0, 2001), 3)
+    (0.05, 0.054)
+    """
+    if x <= 0:
+        return 0.0
+    if degrees <= MOST_TERMS:
+        return max(0.0, 1.0 - chi_square(x, degrees))
+    spread = 2 / (9 * degrees)
+    z = ((x / degrees) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
+    return 0.5 * math.erfc(-z / math.sqrt(2))
+
+
+def binomial_from(number: int, trials: int, share: float) -> float:
+    """The chance of at least `number` successes in so many trials, each with the chance `share`.
+
+    >>> round(binomial_from(2, 3, 0.5), 12), round(binomial_from(1, 100, 0.001), 6)
+    (0.5, 0.095208)
+    """
+    return beta_below(number, trials - number + 1, share) if number > 0 else 1.0
 
 
 def poisson_below(number: int, mean: float) -> float:

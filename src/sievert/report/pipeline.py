@@ -242,7 +242,13 @@ def sarif(result: Data, policy: Path | None = None) -> str:
     texts = read_texts(None)
     cases, places = limit_cases(result, texts), PolicyPlaces.of(policy) if policy else None
     rules = {case.rule: _rule(texts, case) for case in cases}
+    grounds = [
+        {"table": table, "restsOn": [*basis_texts(texts, part.data["policy"], part.writer.name)]}
+        for table, part in _tables(result, texts)
+        if part.data.get("policy")
+    ]
     run = {
+        "properties": {"verdicts": grounds},
         "tool": {"driver": {"name": "Sievert", "version": __version__, "rules": [*rules.values()]}},
         "invocations": [{"executionSuccessful": True}],
         "columnKind": "unicodeCodePoints",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,7 @@ class StateManifest:
     records: int
     content: str = ""  # a digest of the records that adds up, whatever their order and segment
     applied: tuple[str, ...] = ()  # the changes that are not undone: + or -, and their content
+    alike: tuple[str, ...] = ()  # the same changes, with all spellings of a value merged
     segments: tuple[Segment, ...] = ()
     folder: Path = field(default=Path(), compare=False)
 
@@ -175,11 +176,13 @@ class StateManifest:
             hint=AGAIN,
             error=InputError,
         )
+        applied, alike = self._apply(other, sign, name=name, again=again)
         return replace(
             self,
             records=records,
             content=_add_content(self.content, other.content, sign),
-            applied=self._apply(other, sign, name=name, again=again),
+            applied=applied,
+            alike=alike,
             nan=_add(self.nan, other.nan, sign),
             coded=_add(self.coded, other.coded, sign),
             error_cells=_add(self.error_cells, other.error_cells, sign),
@@ -196,27 +199,21 @@ class StateManifest:
             },
         )
 
-    def _apply(self, other: StateManifest, sign: int, *, name: str, again: bool) -> tuple[str, ...]:
-        """The changes of both states, except for pairs that undo each other."""
-        applied = [*self.applied]
-        opposite = {"+": "-", "-": "+"}
-        twice = sign > 0 and other.records > 0 and self.content == other.content
-        for change in other.applied:
-            undone = opposite[change[0]] + change[1:]
-            if sign < 0:
-                change, undone = undone, change
-            if undone in applied:
-                applied.remove(undone)
-            else:
-                twice = twice or change in applied
-                applied.append(change)
+    def _apply(
+        self, other: StateManifest, sign: int, *, name: str, again: bool
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The changes of both states, as spelt and spelt alike; pairs that undo each other go."""
+        applied, repeated = _join_changes(self.applied, other.applied, sign)
+        alike, respelt = _join_changes(self.alike, other.alike, sign)
+        same = sign > 0 and other.records > 0 and self.content == other.content
+        twice = same or repeated or (sign > 0 and respelt)
         require(
             again or not twice,
             f"{name}: these records were {'added' if sign > 0 else 'taken away'} already",
             hint="--again, if they are other people whose records look the same",
             error=RefusedError,
         )
-        return tuple(applied)
+        return applied, alike
 
     def check_addable(self, other: StateManifest, name: str) -> None:
         """Raise an error unless another state has the same columns, read in the same way."""
@@ -257,6 +254,23 @@ def _join_labels(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str
 def _add(first: Mapping[str, int], second: Mapping[str, int], sign: int) -> dict[str, int]:
     sums = {c: first.get(c, 0) + sign * second.get(c, 0) for c in (*first, *second)}
     return {column: number for column, number in sums.items() if number}
+
+
+def _join_changes(
+    own: Sequence[str], others: Sequence[str], sign: int
+) -> tuple[tuple[str, ...], bool]:
+    """The changes of two states together, and whether one of them was made already."""
+    joined, opposite = [*own], {"+": "-", "-": "+"}
+    twice = False
+    for other in others:
+        undone = opposite[other[0]] + other[1:]
+        change, undone = (other, undone) if sign > 0 else (undone, other)
+        if undone in joined:
+            joined.remove(undone)
+        else:
+            twice = twice or change in joined
+            joined.append(change)
+    return tuple(joined), twice
 
 
 def _add_content(first: str, second: str, sign: int) -> str:
@@ -306,6 +320,7 @@ def read_manifest(folder: Path) -> StateManifest:
         lists = ("columns", "quasi", "sensitive", "identifier", "na", "applied")
         content |= {
             **{entry: tuple(content[entry]) for entry in lists},
+            "alike": tuple(content.get("alike", ())),  # older states lack it
             "segments": tuple(Segment(**each) for each in content["segments"]),
             "left_out": {c: Spread(**each) for c, each in content["left_out"].items()},
         }

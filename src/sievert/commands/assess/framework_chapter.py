@@ -68,7 +68,7 @@ def _number(part: ReportPart, number: Data) -> tuple[Cell, str, str]:
         shown = value_with_unit(part, measure, {**values[measure], "value": number["value"]})
     for verdict in limits_of(part.data):  # the digits that tell on which side of a limit it is
         same = (verdict["where"], verdict["measure"]) == (number["where"], measure)
-        if same and verdict.get("scope") is None:
+        if same and verdict.get("scope") == number.get("scope"):
             shown = limited_row(part, values, verdict).value
     threshold = texts("frameworks.none_named")
     if number["max"] is not None:

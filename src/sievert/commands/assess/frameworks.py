@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sievert.policy.judgement import worse_reading
+from sievert.measures import BY_ID
+from sievert.policy.judgement import SUPPRESSED, worse_reading
 from sievert.version import __version__
 
 FINDING = ("k_anonymity", "unique_records", "highest_risk")
@@ -90,7 +91,8 @@ FRAMEWORKS = {
 def framework_evidence(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """The criteria of a framework with the numbers of an assessment (its JSON), and a record.
 
-    Each number is that of the worse reading of missing values, as limits are judged.
+    Each number is that of the worse reading of missing values, as limits are judged, and that of
+    the suppressed records as a class of their own where the policy limits it and it is worse.
     """
     framework, policy = FRAMEWORKS[name], content["policy"] or {}
     return {
@@ -112,7 +114,10 @@ def framework_evidence(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _within(value: float | None, most: float | None, *, sure: bool) -> bool | None:
-    """Whether a number is within a threshold; not decided where rows may not be people."""
+    """Whether a number is within a threshold; not decided unless it is `sure`.
+
+    Rows may not be people, or suppressed records were not measured.
+    """
     if value is None or most is None:
         return None
     return False if value > most else True if sure else None
@@ -121,14 +126,29 @@ def _within(value: float | None, most: float | None, *, sure: bool) -> bool | No
 def _numbers(criterion: Criterion, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     places = [("reidentification", criterion.records, content["reidentification"])]
     places += [(f"inference.{s}", criterion.secrets, v) for s, v in content["inference"].items()]
+    most = criterion.highest
     for where, measures, values in places:
         for measure in measures:
-            value = worse_reading(values[measure]) if measure in values else None
-            most = criterion.highest.get(measure)
+            own = worse_reading(values[measure]) if measure in values else None
+            value, scope, known = own, None, not content["table"].get("suppressed")
+            for verdict in (content["policy"] or {}).get("limits", ()):
+                same = (verdict["where"], verdict["measure"]) == (where, measure)
+                if same and verdict.get("scope") == SUPPRESSED:
+                    known = verdict["value"] is not None
+                    if known and own is not None and _is_worse(verdict["value"], own, measure):
+                        value, scope = verdict["value"], SUPPRESSED
+            known = known or not BY_ID[measure].of_class
+            sure = known and not content.get("cautions")
             yield {
                 "where": where,
                 "measure": measure,
                 "value": value,
-                "max": most,
-                "within": _within(value, most, sure=not content.get("cautions")),
+                "max": most.get(measure),
+                "within": _within(value, most.get(measure), sure=sure),
+                **({} if scope is None else {"scope": scope}),
             }
+
+
+def _is_worse(value: float, other: float, measure: str) -> bool:
+    """Whether a value of a measure is riskier than another one."""
+    return value < other if BY_ID[measure].riskier == "low" else value > other

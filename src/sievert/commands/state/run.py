@@ -16,6 +16,7 @@ from sievert.counts.state.segments import (
     check_sum,
     count_overlap,
     digest_content,
+    find_agreement,
     is_fragmented,
     returned_type,
     segment_path,
@@ -139,9 +140,11 @@ def count_table(
 
 
 def note_content(counted: StateManifest, reading: Reading) -> StateManifest:
-    """A table that was counted, with the digest of its records as the change that it is."""
-    content = digest_content(counted, reading.source.get("threads"))
-    return replace(counted, content=content, applied=(f"+{content}",) if counted.records else ())
+    """A table that was counted, with the digests of its records as the change that it is."""
+    content, alike = digest_content(counted, reading.source.get("threads"))
+    if not counted.records:
+        return replace(counted, content=content)
+    return replace(counted, content=content, applied=(f"+{content}",), alike=(f"+{alike}",))
 
 
 def read_state(path: Any, *, content: bool = True) -> StateManifest:
@@ -294,13 +297,22 @@ def check_overlap(
         return
     added = [(path, 1) for path in other.paths]
     small, large = (added, before) if other.records <= records else (before, added)
-    overlap = count_overlap(small, large, len(other.kept), means)
+    people = other.person is not None and other.person in other.kept
+    overlap = count_overlap(small, large, len(other.kept), means, people=people)
     name = other.folder.name if is_state(other.folder) else other.table["name"]
     require(
         not overlap.suspicious,
         f"{name}: most of these records seem to be counted already: of {overlap.records:,}, "
         f"{overlap.unseen:,} have a combination that was not there, and about "
         f"{overlap.expected:,.0f} of other people would",
+        hint="--again, if they are other people whose records look the same",
+        error=RefusedError,
+    )
+    agreement = find_agreement(added, before, len(other.kept), means)
+    require(
+        agreement is None or not agreement.suspicious,
+        f"{name}: most of these records seem to be counted already: their combinations are as "
+        "frequent as those that were there, and other people would differ more",
         hint="--again, if they are other people whose records look the same",
         error=RefusedError,
     )

@@ -19,7 +19,7 @@ from sievert.counts.spellings import LOWER, MOST_FETCHED, NUMBER
 from sievert.errors import InputError, RefusedError, require
 from sievert.formatting import plural
 from sievert.formatting.canonical import canonical_text
-from sievert.numerics.special_functions import poisson_below
+from sievert.numerics.special_functions import binomial_from, chi_square_below, poisson_below
 from sievert.sources.state_manifest import (
     AGAIN,
     DAMAGED,
@@ -41,6 +41,10 @@ LARGEST_UNSEEN = 0.5  # of the new combinations that are expected: fewer, and ro
 SURE = 200  # expected: half of them are then rarer than that by the bound of Chernoff
 CANONICAL = f"{NUMBER}|{LOWER}"  # texts that are their own canonical text
 RARE = 1e-6  # the chance at which that is no accident
+UNLIKELY = 1e-4  # the same of two tables that agree too well; found 8 times in 10^6 random ones
+FREQUENT = 8  # records of a combination in two tables, from which on their difference tells much
+MOST_UNEQUAL = 2  # times as many records has a table at most whose combinations are compared
+REPEATED = 0.01  # the chance at which repeated records of the same people are no accident
 
 
 Ask = Callable[[str], list[tuple[Any, ...]]]  # the rows that a query answers
@@ -152,24 +156,37 @@ def describe_segment(path: Path, ask: Ask, table: str) -> Segment:
     )
 
 
-def digest_content(state: StateManifest, threads: int | None) -> str:
-    """The digest of the records of a state, whatever the order and the files they are in.
+def digest_content(state: StateManifest, threads: int | None) -> tuple[str, str]:
+    """The digests of the records of a state, whatever the order and the files they are in.
 
     The SHA-256 of each combination times its number is added up, so that those of two states are
-    that of both together.
+    that of both together. The second digest takes all spellings of a value for one.
     """
-    texts = (f"CAST({v} AS VARCHAR)" for v in stored_fields(len(state.kept)))
-    row = " || ".join(f"COALESCE(LENGTH({text}) || ':' || {text}, '-')" for text in texts)
-    parts = (f"SUBSTR(h, {1 + DIGITS * i}, {DIGITS})" for i in range(4))
-    sums = ", ".join(f"SUM(CAST(n AS HUGEINT) * CAST('0x' || {p} AS BIGINT))" for p in parts)
-    files = _paths([(path, 1) for path in state.paths], 1)
     own: dict[str, Any] = {**connection.CONFIGURATION} | (
         {} if threads is None else {"threads": threads}
     )
+    fields = stored_fields(len(state.kept))
     with duckdb.connect(":memory:", config=own) as reader:
-        (numbers,) = reader.execute(
-            f"SELECT {sums} FROM (SELECT n, SHA256({row}) AS h FROM read_parquet([{files}])) AS d"
-        ).fetchall()
+        spelt = _digest_rows(reader, state.paths, fields, {})
+        folded = _fold_spellings(reader, state.paths, fields)
+        return spelt, _digest_rows(reader, state.paths, fields, folded) if folded else spelt
+
+
+def _digest_rows(
+    reader: duckdb.DuckDBPyConnection,
+    paths: Sequence[Path],
+    fields: Sequence[str],
+    folded: Mapping[str, str],
+) -> str:
+    """The digest of the rows of some files, whose columns are read as `folded`."""
+    texts = (f"CAST({v} AS VARCHAR)" for v in fields)
+    row = " || ".join(f"COALESCE(LENGTH({text}) || ':' || {text}, '-')" for text in texts)
+    parts = (f"SUBSTR(h, {1 + DIGITS * i}, {DIGITS})" for i in range(4))
+    sums = ", ".join(f"SUM(CAST(n AS HUGEINT) * CAST('0x' || {p} AS BIGINT))" for p in parts)
+    rows = _signed_union([(path, 1) for path in paths], fields, folded)
+    (numbers,) = reader.execute(
+        f"SELECT {sums} FROM (SELECT n, SHA256({row}) AS h FROM ({rows}) AS r) AS d"
+    ).fetchall()
     return spell_content(int(number or 0) for number in numbers)
 
 
@@ -253,25 +270,43 @@ class Overlap:
     """How many records of one table have a combination that another table lacks.
 
     `expected` is how many would have one if they were other people of the same kind: as large a
-    share as the records that are alone in the larger table (Good 1953).
+    share as the records that are alone in the larger table (Good 1953). If combinations have a
+    `person`, `repeating` is the share of those that are seen again among the larger table's.
     """
 
     records: int
     unseen: int
     expected: float
+    repeating: float | None = None
+
+    @property
+    def repeats_people(self) -> bool:
+        """Whether more records of the same people are seen again than the larger table has."""
+        if self.repeating is None or self.records == self.unseen:
+            return False
+        return binomial_from(self.records - self.unseen, self.records, self.repeating) < REPEATED
 
     @property
     def suspicious(self) -> bool:
         """Whether far fewer combinations are new than other people would have brought."""
+        if self.repeats_people:
+            return True
         if self.unseen >= LARGEST_UNSEEN * self.expected:
             return False
         return self.expected > SURE or poisson_below(self.unseen, self.expected) < RARE
 
 
 def count_overlap(
-    small: Sequence[tuple[Path, int]], large: Sequence[tuple[Path, int]], columns: int, means: Means
+    small: Sequence[tuple[Path, int]],
+    large: Sequence[tuple[Path, int]],
+    columns: int,
+    means: Means,
+    *,
+    people: bool = False,
 ) -> Overlap:
     """Compare the combinations of two counted tables, each given by its signed files.
+
+    With `people` a combination has the person, so that the same one is a record seen again.
 
     All spellings of a value count as one: a table is not another one because it is spelt otherwise.
     """
@@ -307,7 +342,118 @@ def count_overlap(
     finally:
         engine.close()
     share = alone / whole if whole and whole > 0 else 0.0
-    return Overlap(int(records), int(unseen), float(records * share))
+    seen_again = int(whole or 0) - int(alone)
+    return Overlap(
+        records=int(records),
+        unseen=int(unseen),
+        expected=float(records * share),
+        repeating=(seen_again + 1) / (int(whole or 0) + 2) if people else None,
+    )
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How nearly the combinations of one table are as frequent as those of another.
+
+    `distance` is the chi-square statistic of the homogeneity of the two, over `cells` combinations
+    that are frequent enough, with each difference taken half a record larger than it is. `same` is
+    whether every combination has as many records in one table as in the other.
+    """
+
+    cells: int
+    distance: float
+    same: bool
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether other people would hardly agree as well."""
+        return self.same or (self.cells > 1 and self.chance < UNLIKELY)
+
+    @property
+    def chance(self) -> float:
+        """The chance that other people of the same kind agree at least as well."""
+        return chi_square_below(self.distance, self.cells - 1)
+
+
+def find_agreement(
+    added: Sequence[tuple[Path, int]],
+    counted: Sequence[tuple[Path, int]],
+    columns: int,
+    means: Means,
+) -> Agreement | None:
+    """The nearest agreement of an added table with what is counted, and with single files of it.
+
+    None where none has a similar number of records: a part of a table agrees no better than other
+    people would. All spellings of a value count as one. Where records are taken away at the same
+    time, only what is left is compared: a table may take the place of another one.
+    """
+    fields = stored_fields(columns)
+    paths = tuple(dict.fromkeys(path for path, _ in (*added, *counted)))
+    files = Table(kind="parquet", name="state", path=paths[0], parts=paths)
+    engine = connection.own_engine(files)
+    wholes = [[*counted]]
+    if len(counted) > 1 and all(sign > 0 for _, sign in counted):
+        wholes += [[each] for each in counted]
+    try:
+        engine.execute(connection.lock_down(files, means.scratch, means.memory, means.threads, []))
+        folded = _fold_spellings(engine, files.parts, fields)
+        own = _count_cells_of(engine, "added", added, fields, folded)
+        found = []
+        for number, whole in enumerate(wholes):
+            name = f"counted{number}"
+            size = _count_cells_of(engine, name, whole, fields, folded)
+            if min(own, size) * MOST_UNEQUAL >= max(own, size) > 0:
+                found.append(_compare_counts(engine, "added", name, fields))
+            engine.execute(f"DROP TABLE {name}")
+    except duckdb.Error as error:
+        raise failures.explain(error, files, engine, "sums") from None
+    finally:
+        engine.close()
+    same = [each for each in found if each.same]
+    return next(iter(same), None) or min(found, key=lambda each: each.chance, default=None)
+
+
+def _count_cells_of(
+    engine: duckdb.DuckDBPyConnection,
+    name: str,
+    parts: Sequence[tuple[Path, int]],
+    fields: Sequence[str],
+    folded: Mapping[str, str],
+) -> int:
+    """Count the combinations of some files in a table `name`; return their records."""
+    keys = ", ".join(fields)
+    engine.execute(
+        f"CREATE TEMP TABLE {name} AS SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n "
+        f"FROM ({_signed_union(parts, fields, folded)}) AS s GROUP BY {keys} HAVING SUM(n) > 0"
+    )
+    ((records,),) = engine.execute(f"SELECT COALESCE(SUM(n), 0) FROM {name}").fetchall()
+    return int(records)
+
+
+def _compare_counts(
+    engine: duckdb.DuckDBPyConnection, first: str, second: str, fields: Sequence[str]
+) -> Agreement:
+    """Compare how frequent combinations are in two tables of an engine."""
+    same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in fields)
+    pairs = (
+        f"SELECT COALESCE(a.n, 0) AS x, COALESCE(b.n, 0) AS y FROM {first} AS a "
+        f"FULL OUTER JOIN {second} AS b ON {same}"
+    )
+    ((cells, x, y, differences),) = engine.execute(
+        f"SELECT COUNT(*) FILTER (frequent), SUM(x) FILTER (frequent), SUM(y) FILTER (frequent), "
+        f"SUM(ABS(x - y)) FROM (SELECT x, y, x + y >= {FREQUENT} AS frequent FROM ({pairs}) AS c) "
+        "AS d"
+    ).fetchall()
+    if not x or not y:
+        return Agreement(cells=0, distance=0.0, same=not differences)
+    share = int(x) / int(x + y)
+    ((distance,),) = engine.execute(
+        "SELECT SUM(POW(ABS(x - (x + y) * CAST(? AS DOUBLE)) + 0.5, 2) / (x + y)) "
+        f"FROM ({pairs}) AS c WHERE x + y >= {FREQUENT}",
+        [share],
+    ).fetchall()
+    statistic = float(distance) / (share * (1 - share))
+    return Agreement(cells=int(cells), distance=statistic, same=not differences)
 
 
 def _fold_spellings(
