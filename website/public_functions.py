@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sievert.settings.option import Option, Settings
+from sievert.settings.option import OptionFacts, Settings
 
 SOURCE = Path(__file__).parents[1] / "src" / "sievert"
 WIDTH = 100
@@ -118,7 +118,7 @@ def docstring(settings: type[Settings], shown: list[Field[Any]]) -> str:
     about, found, example = inspect.cleandoc(reference).partition("\n>>> ")
     lines = [about.strip(), "", "Parameters", "----------"]
     for f in shown:
-        option: Option = f.metadata["option"]
+        option: OptionFacts = f.metadata["option"]
         sentence = option.in_python or _for_python(settings, option.sentence)
         lines += [
             f.name,
@@ -141,7 +141,7 @@ def _for_python(settings: type[Settings], sentence: str) -> str:
     """Write a sentence with the names of keywords in place of options."""
     flags = {}
     for f in _fields(settings).values():
-        option: Option = f.metadata["option"]
+        option: OptionFacts = f.metadata["option"]
         for flag in option.flags or (f"--{f.name.replace('_', '-')}",):
             flags[flag] = f.name
     return re.sub(

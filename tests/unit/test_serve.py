@@ -197,7 +197,7 @@ def test_a_crash_costs_one_answer(here: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_it_does_not_start_without_a_policy(
     options: list[str], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sievert.cli.parser import call
+    from sievert.cli.calls import call
 
     monkeypatch.chdir(here)
     with pytest.raises(UsageError):

@@ -147,7 +147,9 @@ def _call(arguments: list[str]) -> int:
 
         show_page(command)
         return 0
-    return parser.call(command, rest)
+    from sievert.cli import calls
+
+    return calls.call(command, rest)
 
 
 def _trace(error: Exception, *, values: bool) -> None:

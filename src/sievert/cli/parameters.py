@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from sievert.errors import UsageError
+from sievert.settings.option import TablePath
 
 STDIN = "stdin:"
 TableName = str | Path  # always a text; the second for shells, which complete the names of files
@@ -55,7 +56,7 @@ JsonFile = Annotated[str | None, Traits(file=True)]
 
 
 @dataclass(frozen=True)
-class Parameter:
+class FunctionParameter:
     """One parameter of a command."""
 
     argument: str  # of the function
@@ -96,15 +97,11 @@ class Parameter:
         raise UsageError(f"Invalid value for {name}: {what}")
 
 
-class TablePath(Path):
-    """The kind of parameters that name a table: a file, or an address."""
-
-
 @cache
-def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+def parameters(function: Callable[..., Any]) -> tuple[FunctionParameter, ...]:
     """The parameters of a command, in the order of its function."""
     helps = read_docstring(function)[1]
-    known: list[Parameter] = []
+    known: list[FunctionParameter] = []
     for name, given in signature(function).parameters.items():
         group = given.annotation
         if hasattr(group, "heading"):
@@ -130,14 +127,14 @@ def _parameter(
     heading: str = "Parameters",
     place: bool = False,
     several: bool = False,
-) -> Parameter:
+) -> FunctionParameter:
     option = next(iter(getattr(annotation, "__metadata__", ())), Traits())
     plain = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
     kinds = [kind for kind in getattr(plain, "__args__", (plain,)) if kind is not type(None)]
     many = getattr(kinds[0], "__origin__", None) is list
     kind = TablePath if len(kinds) > 1 else kinds[0].__args__[0] if many else kinds[0]
     plainly = name.rstrip("_").replace("_", "-")
-    return Parameter(
+    return FunctionParameter(
         argument or name,
         name if argument else "",
         option.names or ((plainly.upper() if place else f"--{plainly}"),),

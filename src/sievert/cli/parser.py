@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from sievert.errors import RefusedError, UsageError, require
+from sievert.errors import UsageError, require
 from sievert.formatting import nearest, printable
-from sievert.settings.command import Command, ListCommand, PageCommand
-from sievert.settings.option import STDIN, Parameter, from_command_line, parameters
-from sievert.sources.addresses import holds_password
+from sievert.settings.command import Command
+from sievert.settings.option import STDIN, Parameter, parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,61 +147,10 @@ def join_lists(arguments: Iterable[str]) -> list[str]:
     return joined
 
 
-def call(command: str, tokens: list[str]) -> int:
-    """Call a command with what the tokens say; return the exit code."""
-    require(
-        not any(map(holds_password, tokens)),
-        "a password in a command is seen by everybody on the machine",
-        hint="PGPASSWORD in the environment, or ~/.pgpass",
-        error=RefusedError,
-    )
-    try:
-        places, values = _parse(parameters_of(command), command, tokens)
-    except UsageError as error:
-        raise UsageError(error.what, hint=error.hint or f"sievert {command} --help") from None
-    if isinstance(COMMANDS[command], str):
-        return _call_function(function_of(command), places, values)
-    settings = from_command_line(settings_of(command), places, values)
-    return call_with(command, settings, values)
-
-
-def _call_function(
-    function: Callable[..., Any], places: list[Any], values: Mapping[Any, Any]
-) -> int:
-    """Call a function whose arguments are options, or groups of options."""
-    arguments: dict[str, Any] = {}
-    for parameter, value in values.items():
-        if parameter.field:
-            arguments.setdefault(parameter.argument, {})[parameter.field] = value
-        else:
-            arguments[parameter.argument] = value
-    groups = {n: g for n, g in function.__annotations__.items() if hasattr(g, "heading")}
-    arguments |= {n: group(**arguments.get(n, {})) for n, group in groups.items()}
-    return function(*places, **arguments) or 0
-
-
-def call_with(command: str, settings: Command, typed: Mapping[Parameter, Any]) -> int:
-    """Call a command with its settings, of which `typed` were typed; return the exit code."""
-    place = COMMANDS[command]
-    assert isinstance(place, CommandPlace)
-    work: Callable[..., Any] = getattr(import_module(f"sievert.{place.folder}.run"), place.run)
-    if isinstance(settings, PageCommand):
-        from sievert.cli.command import PageCall
-
-        name = command.partition(" ")[0]
-        return PageCall(name=name, settings=settings, typed=typed, run=work).work()
-    if isinstance(settings, ListCommand):
-        from sievert.cli.command import ListCall
-
-        return ListCall(settings=settings, run=work).work()
-    code: int = work(settings)
-    return code
-
-
 def read(arguments: Iterable[str]) -> tuple[str, list[Any], dict[Parameter, Any]]:
     """The command of a line without mistakes, its arguments and its options."""
     command, tokens = split_command(join_lists(arguments))
-    return command, *_parse(parameters_of(command), command, tokens)
+    return command, *parse(parameters_of(command), command, tokens)
 
 
 def spell(start: str, places: Iterable[str], values: Mapping[Parameter, Any] | None = None) -> str:
@@ -224,7 +172,7 @@ def spell(start: str, places: Iterable[str], values: Mapping[Parameter, Any] | N
     return shlex.join(map(printable, tokens))
 
 
-def _parse(
+def parse(
     known: Iterable[Parameter], command: str, tokens: list[str]
 ) -> tuple[list[Any], dict[Parameter, Any]]:
     """The values of the arguments in their order, and those of the options."""

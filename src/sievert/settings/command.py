@@ -16,7 +16,7 @@ from sievert.settings.groups import (
     ReadingSettings,
     RoleSettings,
 )
-from sievert.settings.option import STDIN, Option, Settings, option
+from sievert.settings.option import STDIN, OptionFacts, Settings, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Command(Settings):
         """List the values of the options of which `what` (reads, writes) is true."""
         values: list[Any] = []
         for f in fields(self):
-            facts: Option | None = f.metadata.get("option")
+            facts: OptionFacts | None = f.metadata.get("option")
             if facts is not None and getattr(facts, what):
                 value = getattr(self, f.name)
                 values += value if isinstance(value, list | tuple) else [value]

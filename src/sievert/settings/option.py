@@ -68,7 +68,7 @@ class TextReader:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Option:
+class OptionFacts:
     """What a field says of itself besides its type and its default."""
 
     sentence: str
@@ -87,10 +87,10 @@ class Option:
 def option(sentence: str, *, default: Any = MISSING, **facts: Any) -> Any:
     """Declare an option: a field of a group of settings.
 
-    `sentence` is what help says of it; `facts` are the fields of `Option`. Without a `default` it
+    `sentence` is what help says of it; `facts` are the fields of `OptionFacts`. Without a `default` it
     must be given.
     """
-    metadata = {"option": Option(sentence=sentence, **facts)}
+    metadata = {"option": OptionFacts(sentence=sentence, **facts)}
     if isinstance(default, list | dict | set):
         return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -181,7 +181,7 @@ def _place_on_page(parameter: Parameter) -> tuple[int, bool]:
 
 
 def _parameter(
-    command: type[Settings], name: str, annotation: Any, default: Any, given: Option
+    command: type[Settings], name: str, annotation: Any, default: Any, given: OptionFacts
 ) -> Parameter:
     group = _group_of(command, name)
     reader = given.reader or TextReader(kind=_plain_kind(annotation))

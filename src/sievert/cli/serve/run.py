@@ -157,7 +157,8 @@ class _Server:
     def _call(self, request: Request) -> Callable[[], int]:
         """A request as a call of the command line's own function."""
         from sievert.cli import documents
-        from sievert.cli.parser import call_with, settings_of
+        from sievert.cli.calls import call_with
+        from sievert.cli.parser import settings_of
 
         command = request["command"]
         if command == "measures":

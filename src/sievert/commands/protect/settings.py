@@ -46,7 +46,7 @@ SEVERAL_LEVELS = re.compile(r"[^=,]+=\d+(,[^=,]+=\d+)+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method:
+class ReleaseMethod:
     """A method that changes records: the function that does it, and the options that it reads."""
 
     function: str  # module and name, in the folder of the command
@@ -55,15 +55,19 @@ class Method:
     secrets_apart: bool = False  # whether the release has its secrets in a table of their own
 
 
-METHODS: dict[How, Method] = {
-    "local": Method(function="local.recode", reads=("labels",), suppresses=True),
-    "suppress": Method(function="local.suppress_cells", reads=("importance",), suppresses=True),
-    "microaggregate": Method(function="microaggregate.make", reads=("group", "grouping", "gamma")),
-    "noise": Method(function="number_columns.add_noise", reads=("amount", "correlated")),
-    "round": Method(function="number_columns.round_numbers", reads=("base", "unbiased")),
-    "pram": Method(function="pram.make", reads=("amount",)),
-    "anatomy": Method(function="anatomy.make", reads=("group",), secrets_apart=True),
-    "sample": Method(function="method.sample", reads=("fraction",)),
+METHODS: dict[How, ReleaseMethod] = {
+    "local": ReleaseMethod(function="local.recode", reads=("labels",), suppresses=True),
+    "suppress": ReleaseMethod(
+        function="local.suppress_cells", reads=("importance",), suppresses=True
+    ),
+    "microaggregate": ReleaseMethod(
+        function="microaggregate.make", reads=("group", "grouping", "gamma")
+    ),
+    "noise": ReleaseMethod(function="number_columns.add_noise", reads=("amount", "correlated")),
+    "round": ReleaseMethod(function="number_columns.round_numbers", reads=("base", "unbiased")),
+    "pram": ReleaseMethod(function="pram.make", reads=("amount",)),
+    "anatomy": ReleaseMethod(function="anatomy.make", reads=("group",), secrets_apart=True),
+    "sample": ReleaseMethod(function="method.sample", reads=("fraction",)),
 }
 
 

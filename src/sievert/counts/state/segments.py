@@ -352,7 +352,7 @@ def count_overlap(
 
 
 @dataclass(frozen=True)
-class Agreement:
+class CountAgreement:
     """How nearly the combinations of one table are as frequent as those of another.
 
     `distance` is the chi-square statistic of the homogeneity of the two, over `cells` combinations
@@ -380,7 +380,7 @@ def find_agreement(
     counted: Sequence[tuple[Path, int]],
     columns: int,
     means: Means,
-) -> Agreement | None:
+) -> CountAgreement | None:
     """The nearest agreement of an added table with what is counted, and with single files of it.
 
     None where none has a similar number of records: a part of a table agrees no better than other
@@ -432,7 +432,7 @@ def _count_cells_of(
 
 def _compare_counts(
     engine: duckdb.DuckDBPyConnection, first: str, second: str, fields: Sequence[str]
-) -> Agreement:
+) -> CountAgreement:
     """Compare how frequent combinations are in two tables of an engine."""
     same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in fields)
     pairs = (
@@ -445,7 +445,7 @@ def _compare_counts(
         "AS d"
     ).fetchall()
     if not x or not y:
-        return Agreement(cells=0, distance=0.0, same=not differences)
+        return CountAgreement(cells=0, distance=0.0, same=not differences)
     share = int(x) / int(x + y)
     ((distance,),) = engine.execute(
         "SELECT SUM(POW(ABS(x - (x + y) * CAST(? AS DOUBLE)) + 0.5, 2) / (x + y)) "
@@ -453,7 +453,7 @@ def _compare_counts(
         [share],
     ).fetchall()
     statistic = float(distance) / (share * (1 - share))
-    return Agreement(cells=int(cells), distance=statistic, same=not differences)
+    return CountAgreement(cells=int(cells), distance=statistic, same=not differences)
 
 
 def _fold_spellings(
