@@ -20,11 +20,11 @@ import pytest
 import sievert
 from sievert.cli import app, catalogue, parser, progress
 from sievert.cli import help as help_
-from sievert.cli.parameters import HEADINGS, parameters
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
 from sievert.numerics import machine
 from sievert.session import PartCounter
+from sievert.settings.option import HEADINGS
 
 TABLE = "zip;age;disease\n01234;34;flu\n01234;34;hiv\n20095;71;flu\n20095;71;flu\n"
 
@@ -557,7 +557,7 @@ def test_pages_of_help(width: int) -> None:
 
 def test_every_parameter_is_explained() -> None:
     for command in parser.COMMANDS:
-        known = parameters(parser.function_of(command))
+        known = parser.parameters_of(command)
         names = [name for p in known for name in p.names]
         assert len(set(names)) == len(names), command
         for parameter in known:
@@ -569,25 +569,26 @@ def test_choices_are_those_of_the_library() -> None:
     from sievert import papers, session
     from sievert.attacks.reasoning import model
     from sievert.commands.compromise import experiment
-    from sievert.commands.protect import method
     from sievert.commands.protect.microaggregation import GROUPINGS
-    from sievert.releases import alphabets, channels
+    from sievert.commands.protect.settings import METHODS
+    from sievert.methods.full_domain import LOSSES
+    from sievert.releases.choices import MODELS
     from sievert.request import requested
 
     choices = {
         (command, p.names[0]): p.choices
         for command in parser.COMMANDS
-        for p in parameters(parser.function_of(command))
+        for p in parser.parameters_of(command)
     }
-    models = tuple(str(m).replace(" ", "-") for m in channels.MODELS)
+    models = tuple(str(m).replace(" ", "-") for m in MODELS)
     assert choices["assess", "--missing"] == tuple(requested.MISSING)
     assert choices["assess", "--engine"] == session.ENGINES
     assert choices["paper", "NAME"] == papers.NAMES
     assert choices["attack", "--likelihood"] == model.LIKELIHOODS
     assert choices["compromise", "--method"] == experiment.METHODS
     assert choices["limit", "--model"] == models
-    assert sorted(choices["limit", "--alphabet"]) == sorted(alphabets.KINDS)
-    assert choices["protect", "--how"] == method.HOW
+    assert choices["protect", "--how"] == ("full", *METHODS)
+    assert choices["protect", "--loss"] == LOSSES
     assert choices["protect", "--grouping"] == tuple(GROUPINGS)
 
 
