@@ -19,12 +19,12 @@ import pytest
 
 import sievert
 from sievert.cli import app, catalogue, parser, progress
-from sievert.cli import help as help_
-from sievert.cli.parameters import HEADINGS, parameters
+from sievert.cli.help import run as help_
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
 from sievert.numerics import machine
 from sievert.session import PartCounter
+from sievert.settings.option import HEADINGS
 
 TABLE = "zip;age;disease\n01234;34;flu\n01234;34;hiv\n20095;71;flu\n20095;71;flu\n"
 
@@ -344,7 +344,7 @@ def test_defects_are_70_and_silent(table: Path, monkeypatch, capsys) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError(" ".join(["a", "cell", "value"]))
 
-    monkeypatch.setattr("sievert.commands.assess.api.assess", broken)
+    monkeypatch.setattr("sievert.commands.assess.run.run", broken)
     assert run("assess", table, "-q", "zip") == 70
     err = capsys.readouterr().err
     assert "a cell value" not in err and "ZeroDivisionError" in err
@@ -424,7 +424,7 @@ def test_interrupted(table: Path, monkeypatch) -> None:
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sievert.commands.assess.api.assess", stopped)
+    monkeypatch.setattr("sievert.commands.assess.run.run", stopped)
     assert run("assess", table, "-q", "zip") == 130
 
 
@@ -557,7 +557,7 @@ def test_pages_of_help(width: int) -> None:
 
 def test_every_parameter_is_explained() -> None:
     for command in parser.COMMANDS:
-        known = parameters(parser.function_of(command))
+        known = parser.parameters_of(command)
         names = [name for p in known for name in p.names]
         assert len(set(names)) == len(names), command
         for parameter in known:
@@ -569,26 +569,27 @@ def test_choices_are_those_of_the_library() -> None:
     from sievert import papers
     from sievert.attacks.reasoning import model
     from sievert.commands.compromise import experiment
-    from sievert.commands.protect import method
     from sievert.commands.protect.microaggregation import GROUPINGS
+    from sievert.commands.protect.settings import METHODS
     from sievert.counts.engines import ENGINES
-    from sievert.releases import alphabets, channels
+    from sievert.methods.full_domain import LOSSES
+    from sievert.releases.choices import MODELS
     from sievert.request import requested
 
     choices = {
         (command, p.names[0]): p.choices
         for command in parser.COMMANDS
-        for p in parameters(parser.function_of(command))
+        for p in parser.parameters_of(command)
     }
-    models = tuple(str(m).replace(" ", "-") for m in channels.MODELS)
+    models = tuple(str(m).replace(" ", "-") for m in MODELS)
     assert choices["assess", "--missing"] == tuple(requested.MISSING)
     assert choices["assess", "--engine"] == tuple(ENGINES)
     assert choices["paper", "NAME"] == papers.NAMES
     assert choices["attack", "--likelihood"] == model.LIKELIHOODS
     assert choices["compromise", "--method"] == experiment.METHODS
     assert choices["limit", "--model"] == models
-    assert sorted(choices["limit", "--alphabet"]) == sorted(alphabets.KINDS)
-    assert choices["protect", "--how"] == method.HOW
+    assert choices["protect", "--how"] == ("full", *METHODS)
+    assert choices["protect", "--loss"] == LOSSES
     assert choices["protect", "--grouping"] == tuple(GROUPINGS)
 
 
@@ -696,8 +697,10 @@ def test_a_system_without_room_for_a_process(monkeypatch, capsys) -> None:
 
 
 def test_unknown_keywords_are_told_all_that_there_are(table: Path) -> None:
-    with pytest.raises(UsageError, match="'timeout'"):
+    with pytest.raises(TypeError, match="'timeouts'"):
         sievert.assess(table, "zip", timeouts=3)
+    with pytest.raises(UsageError, match="'timeout'"):
+        sievert.attack(table, quasi="zip", timeouts=3)
 
 
 def test_closed_pipe_is_not_an_error() -> None:

@@ -9,7 +9,6 @@ from sievert.cli.options import Names, Options, pairs
 from sievert.cli.parameters import TableName, Traits
 from sievert.errors import UsageError, require
 
-MODELS = ("1", "2", "3", "4", "funnel", "identity", "identity-reverse")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 
 
@@ -171,59 +170,3 @@ class MethodOptions(Options):
             "parameters": None if parameters is None else _numbers(parameters, "parameters"),
             "epsilon": _numbers(self.epsilon or (), "--epsilon"),
         }
-
-
-@dataclass(frozen=True)
-class LimitOptions(Options):
-    """What is asked of the best release.
-
-    Attributes
-    ----------
-    model
-        1: least disclosed at a distortion; 2: least distortion at so many bits disclosed; 3: least
-        told of who is who at a loss; 4: least loss at so many bits told of who is who; funnel:
-        least disclosed with so many bits kept; identity, identity-reverse: 1 and 2, of the values
-        themselves.
-    at
-        The constraint: a distortion (models 1, identity) or bits; 0.05,0.1,0.2 for several.
-    distortion
-        hamming, squared, absolute (numbers as shares of their range), or a CSV file of distances of
-        one column: released values in the first line, each value before its distances.
-    alphabet
-        joint: all combinations together; columns: a channel for each column; merged: rare
-        combinations as the nearest frequent ones; auto: joint while there are at most --most.
-    most
-        The most combinations of one alphabet.
-    occurring
-        Release only combinations that occur in the table.
-    reduced
-        Release only so many combinations, chosen to be near all.
-    gaussian
-        Columns of real numbers, taken as Gaussian after a check of how Gaussian they are.
-    points
-        So many points of the whole curve besides; 20 for charts unless given.
-    gap
-        When a channel is good enough: bits (of model 2: distortion) it may be from the bound.
-    seconds
-        Stop looking after so many seconds a curve; the release then depends on the machine.
-    seed
-        Where drawing starts.
-    """
-
-    heading = "Limit"
-
-    model: Annotated[str, Traits(choices=MODELS)] = "1"
-    at: Names = None
-    distortion: str = "hamming"
-    alphabet: Annotated[str, Traits(choices=("auto", "joint", "columns", "merged"))] = "auto"
-    most: int = 1000
-    occurring: bool = False
-    reduced: int | None = None
-    gaussian: bool = False
-    points: int = 0
-    gap: float | None = None
-    seconds: float | None = None
-    seed: int = 0
-
-    def arguments(self) -> dict[str, Any]:
-        return {**vars(self), "at": _numbers(self.at, "--at") if self.at else None}

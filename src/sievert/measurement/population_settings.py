@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from sievert.counts.questions import Questions
-from sievert.counts.wildcards import MOST_PARTS
 from sievert.errors import require
-from sievert.request.requested import check_known
+from sievert.settings.checks import check_known
 from sievert.settings.option import Settings, option
 from sievert.settings.readers import TABLE, TEXT
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
 
 IndividualRisk = Literal["exact", "approx"]
 
@@ -113,6 +114,8 @@ class PopulationSettings(Settings):
             "--alpha is about missing values that match anything",
             hint="--missing wildcard",
         )
+        from sievert.counts.wildcards import MOST_PARTS
+
         try:
             alpha = Fraction(1 if self.alpha is None else str(self.alpha))
         except (ValueError, ZeroDivisionError):
@@ -125,7 +128,7 @@ class PopulationSettings(Settings):
         )
         return alpha if missing == "wildcard" else None
 
-    def check_weight_columns(self, questions: Questions, quasi: Sequence[str]) -> None:
+    def check_weight_columns(self, questions: "Questions", quasi: Sequence[str]) -> None:
         """Make sure that weights and households are columns that can be used."""
         for role, column in self.weight_columns.items():
             check_known(f"{role}: column", column, questions.columns)

@@ -87,8 +87,8 @@ class OptionFacts:
 def option(sentence: str, *, default: Any = MISSING, **facts: Any) -> Any:
     """Declare an option: a field of a group of settings.
 
-    `sentence` is what help says of it; `facts` are the fields of `OptionFacts`. Without a `default` it
-    must be given.
+    `sentence` is what help says of it; `facts` are the fields of `OptionFacts`. Without a `default`
+    it must be given.
     """
     metadata = {"option": OptionFacts(sentence=sentence, **facts)}
     if isinstance(default, list | dict | set):
