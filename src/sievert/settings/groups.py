@@ -72,12 +72,14 @@ class RoleSettings(Settings):
 
     quasi: Names = option(
         "Columns an outsider could know about a person: age,zip. May be repeated.",
+        in_python="Columns that an outsider could know about a person: one name, or several.",
         default=None,
         flags=("--quasi", "-q", "--qi"),
         reader=NAMES,
     )
     sensitive: Names = option(
         "Secrets: disease,salary. May be repeated.",
+        in_python="Secrets: one name, or several.",
         default=None,
         flags=("--sensitive", "-s", "--sa"),
         reader=NAMES,
@@ -94,6 +96,7 @@ class RoleSettings(Settings):
     )
     policy: PolicySource = option(
         "A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.",
+        in_python="A `Policy`, a TOML file, or its content as a dict.",
         default=None,
         reader=PATH,
         reads=True,
@@ -103,6 +106,9 @@ class RoleSettings(Settings):
         "quantile:16,8, ends:18,85, prefix:4,3, date:month,year, order:2,4, top:20,5; or FILE.toml "
         "with [hierarchies]. For a secret's distance; how a quasi-identifier was made coarser "
         "(attack, compare) or could be.",
+        in_python="How columns were made coarser, or could be: by column a `Hierarchy`, a "
+        'specification such as "interval:5,10" or "date:month,year", a file, or a tree '
+        "(docs/protect.md has every kind). Of secrets: for distances.",
         default=None,
         flags=("--hierarchy",),
         reader=TextReader(kind=str, several=True, convert=_read_hierarchies),
@@ -127,18 +133,23 @@ class ReadingSettings(Settings):
     encoding: str = option("The text encoding of a CSV file.", default="utf-8")
     header: bool = option(
         "The first line is a record; the columns are called column1, column2, ...",
+        in_python="Whether the first line has the names of the columns. Without names they are "
+        "called column1, column2, ...",
         default=True,
         flags=("--no-header",),
         reader=WITHOUT,
     )
     types: Mapping[str, str] | None = option(
         "COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.",
+        in_python='By column "int", "float", "date" or "text". Every CSV column is text unless '
+        "typed: 01234 is not 1234.",
         default=None,
         flags=("--type",),
         reader=column_values_reader("age=int"),
     )
     na: Names = option(
         "Text that stands for a missing value, such as NA. May be repeated.",
+        in_python='Texts that stand for a missing value, such as "NA".',
         default=(),
         reader=TEXTS,
     )
@@ -146,6 +157,9 @@ class ReadingSettings(Settings):
         "The mark of suppressed records, which have it in every quasi-identifier: * unless given "
         "here or listed in [reading] of the policy; missing: names missing values. Such records "
         "are counted apart.",
+        in_python='The mark of suppressed records, which have it in every quasi-identifier: "*" '
+        "unless given here or listed in [reading] of the policy; None names missing "
+        "values. Such records are counted apart.",
         default=UNSTATED,
         reader=TextReader(kind=str, convert=_mark),
     )
@@ -153,6 +167,8 @@ class ReadingSettings(Settings):
     missing: Missing = option(
         "What a missing quasi-identifier is: a value, a wildcard (matches any), a reason to drop "
         "the record, or an error.",
+        in_python='What a missing quasi-identifier is: a "value" of its own, a "wildcard" that '
+        'matches anything, a reason to "drop" the record, or an "error".',
         default="value",
     )
     verify: bool = option(
@@ -175,7 +191,10 @@ class EngineSettings(Settings):
     heading: ClassVar[str] = "Engine"
 
     engine: EngineName | None = option(
-        "What counts; duckdb unless the data are elsewhere.", default=None
+        "What counts; duckdb unless the data are elsewhere.",
+        in_python='What counts: "duckdb", "spark" or "postgres"; duckdb unless the data are '
+        "elsewhere.",
+        default=None,
     )
     master: str | None = option(
         "With --engine spark: the cluster, such as spark://host:7077; local[*] unless given.",
@@ -183,11 +202,14 @@ class EngineSettings(Settings):
     )
     memory: str | None = option(
         "The most memory for data, such as 4GB: the engine spills to disk before; exit 5 beyond.",
+        in_python='The most memory for data, such as "4GB": the engine spills to disk before.',
         default=None,
     )
     threads: int | None = option("The most threads the engine may use.", default=None)
     timeout: float | None = option(
-        "The most seconds the run may take; exit 5 beyond.", default=None
+        "The most seconds the run may take; exit 5 beyond.",
+        in_python="The most seconds the run may take.",
+        default=None,
     )
     temp: Place | None = option(
         "Where the private temporary directory is made.", default=None, reader=PATH
@@ -247,6 +269,7 @@ class OutputSettings(Settings):
     )
     show_values: bool = option(
         "Let explain and attacks name values of the data, and --debug messages that contain them.",
+        in_python="Name values of the data in the result.",
         default=False,
     )
     language: Language = option(

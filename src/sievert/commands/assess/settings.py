@@ -44,6 +44,9 @@ class AssessSettings(GateSettings, PageCommand, PopulationSettings):
     key_sets: Iterable[str | Iterable[str]] | None = option(
         "In place of -q: a set of columns that an outsider could know together: age,zip. May be "
         "repeated; each set is assessed on its own, and the worst decides.",
+        in_python="In place of `quasi`: several sets of quasi-identifiers, each assessed on its "
+        "own. The result is that of the worst one: policy not met or undecided, smallest "
+        "k, most unique people.",
         default=None,
         heading="Roles",
         flags=("--key-set",),
@@ -57,6 +60,9 @@ class AssessSettings(GateSettings, PageCommand, PopulationSettings):
     planned: bool = option(
         "With --policy: ask about a planned release without the columns that must not be "
         "released. Without it, a file that still has such columns does not meet the policy.",
+        in_python="With a policy: ask about a planned release without the columns that must not be "
+        "released. `planned_met` has the answer, and `met` is None. Of a count state that "
+        "is always the question.",
         default=False,
         heading="Roles",
     )
@@ -67,12 +73,15 @@ class AssessSettings(GateSettings, PageCommand, PopulationSettings):
     )
     value: Mapping[str, str] | None = option(
         "With --attacks: COL=VALUE, the value of a secret whose rise in a class matters.",
+        in_python="With `attacks`: of each secret the value whose rise in a class matters, such as "
+        '``{"disease": "HIV"}``.',
         default=None,
         heading="Attacks",
         reader=column_values_reader("disease=HIV"),
     )
     records: Place | None = option(
         "Write one row a record, in input order, to this .csv or .parquet file.",
+        in_python="Write one row a record, in input order, to this CSV or Parquet file.",
         default=None,
         heading="Output",
         reader=PATH,
@@ -87,11 +96,14 @@ class AssessSettings(GateSettings, PageCommand, PopulationSettings):
     )
     quick: bool = option(
         "Leave out what would help (with --policy) and why (with --html or --markdown).",
+        in_python="Leave out what would help (`options`), which an assessment with a policy has.",
         default=False,
         heading="Output",
     )
     framework: Framework | None = option(
         "Say which number answers which criterion of a regulator, on the page and in the JSON.",
+        in_python="Map the numbers to the criteria of a regulator; the SHA-256 of the input is "
+        "noted too.",
         default=None,
         heading="Output",
     )

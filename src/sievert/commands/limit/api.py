@@ -68,9 +68,9 @@ def randomise(
         randomised; several columns `sensitive` count as one secret, their combination; the
         columns `identifier` are not released.
     quasi
-        Columns an outsider could know about a person: age,zip. May be repeated.
+        Columns that an outsider could know about a person: one name, or several.
     sensitive
-        Secrets: disease,salary. May be repeated.
+        Secrets: one name, or several.
     identifier
         Columns that are dropped before release; never measured.
     model
@@ -116,31 +116,32 @@ def randomise(
         The column that tells people apart, where they may have several rows: people are
         counted.
     policy
-        A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.
+        A `Policy`, a TOML file, or its content as a dict.
     hierarchies
-        COL=FILE (as ARX writes them, or a tree: .toml, .json), COL=interval:5,10,
-        quantile:16,8, ends:18,85, prefix:4,3, date:month,year, order:2,4, top:20,5; or
-        FILE.toml with [hierarchies]. For a secret's distance; how a quasi-identifier was made
-        coarser (attack, compare) or could be.
+        How columns were made coarser, or could be: by column a `Hierarchy`, a specification
+        such as "interval:5,10" or "date:month,year", a file, or a tree (docs/protect.md has
+        every kind). Of secrets: for distances.
     delimiter
         The character between columns; found from the header unless given.
     encoding
         The text encoding of a CSV file.
     header
-        The first line is a record; the columns are called column1, column2, ...
+        Whether the first line has the names of the columns. Without names they are called
+        column1, column2, ...
     types
-        COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.
+        By column "int", "float", "date" or "text". Every CSV column is text unless typed: 01234
+        is not 1234.
     na
-        Text that stands for a missing value, such as NA. May be repeated.
+        Texts that stand for a missing value, such as "NA".
     suppressed
-        The mark of suppressed records, which have it in every quasi-identifier: * unless given
-        here or listed in [reading] of the policy; missing: names missing values. Such records
+        The mark of suppressed records, which have it in every quasi-identifier: "*" unless
+        given here or listed in [reading] of the policy; None names missing values. Such records
         are counted apart.
     keep_suppressed
         Count suppressed records as any other.
     missing
-        What a missing quasi-identifier is: a value, a wildcard (matches any), a reason to drop
-        the record, or an error.
+        What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches
+        anything, a reason to "drop" the record, or an "error".
     verify
         Check Parquet's page checksums and note the file's SHA-256.
     max_unpacked
@@ -152,17 +153,17 @@ def randomise(
     force
         Replace existing files that sievert has not written.
     show_values
-        Let explain and attacks name values of the data, and --debug messages that contain them.
+        Name values of the data in the result.
     engine
-        What counts; duckdb unless the data are elsewhere.
+        What counts: "duckdb", "spark" or "postgres"; duckdb unless the data are elsewhere.
     master
         With `engine` spark: the cluster, such as spark://host:7077; local[*] unless given.
     memory
-        The most memory for data, such as 4GB: the engine spills to disk before; exit 5 beyond.
+        The most memory for data, such as "4GB": the engine spills to disk before.
     threads
         The most threads the engine may use.
     timeout
-        The most seconds the run may take; exit 5 beyond.
+        The most seconds the run may take.
     temp
         Where the private temporary directory is made.
     watch
