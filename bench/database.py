@@ -25,7 +25,7 @@ FROM generate_series(1, {rows}::bigint) AS t(i)"""
 def run(options: Options) -> Result:
     """Start a private server, fill a table, measure, stop it."""
     try:
-        from tests.postgresserver import LACKING, Server, binaries
+        from tests.helpers.postgresserver import LACKING, Server, binaries
     except ImportError as error:
         raise BenchError(f"not without {error.name}") from None
     import sievert

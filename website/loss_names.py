@@ -13,17 +13,21 @@ The records of the losses are in `methods.full_domain.losses`; the command line 
 without loading them.
 """
 
+from typing import Literal, get_args
+
 # How pages write each loss.
 WRITTEN = {
 '''
-END = """}
-LOSSES = tuple(WRITTEN)
+END = """]
+LOSSES: tuple[Loss, ...] = get_args(Loss)
 """
 
 
 def module() -> str:
     """The text of the module."""
-    return HEAD + "".join(f'    "{loss.id}": "{loss.written}",\n' for loss in MINIMISED) + END
+    written = "".join(f'    "{loss.id}": "{loss.written}",\n' for loss in MINIMISED)
+    names = "".join(f'    "{loss.id}",\n' for loss in MINIMISED)
+    return f"{HEAD}{written}}}\nLoss = Literal[\n{names}{END}"
 
 
 if __name__ == "__main__":

@@ -234,7 +234,7 @@ def test_the_recipe_for_a_measure_that_protect_honours_is_complete(project: Path
     page = before + DOUBT_EXAMPLE + "\n## Limits" + example.split("## Limits")[1]
     (project / "docs/measures/least_doubt.md").write_text(page, encoding="utf-8")
     for language, name in {"en": "least doubt", "de": "geringster Zweifel"}.items():
-        path = f"report/{language}.toml"
+        path = f"report/texts/{language}.toml"
         edit(source / path, "\nt_closeness = ", f'\nleast_doubt = "{name}"\nt_closeness = ')
         assert f"`src/sievert/{path}`" in steps
     for name in ("measures/gains.py", "measures/class_rules.py"):
@@ -258,7 +258,7 @@ def test_the_recipe_for_a_loss_is_complete(project: Path) -> None:
     edit(source / records, imported, f"COARSE, {imported}")
     edit(source / records, ")\n# The mean of level / height", COARSE_RECORD)
     for language, name in {"en": "coarse cells", "de": "grobe Zellen"}.items():
-        path = f"report/{language}.toml"
+        path = f"commands/protect/texts/{language}.toml"
         names = f'\nloss_coarse_cells = "{name}"\nminimised_coarse_cells = "{name}"'
         edit(source / path, "\nminimised_bits = ", names + "\nminimised_bits = ")
         assert f"`src/sievert/{path}`" in steps
@@ -286,3 +286,79 @@ def test_the_recipe_for_a_loss_is_complete(project: Path) -> None:
     )
     done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+FIELD = """    note: str | None = option(
+        "Add a remark with this text.", default=None, heading="Subsets"
+    )
+    records: Place"""
+
+
+@pytest.mark.slow
+def test_the_recipe_for_an_option_is_complete(project: Path) -> None:
+    steps = recipe("Add an option")
+    source = project / "src/sievert/commands/explain"
+    edit(source / "settings.py", "    records: Place", FIELD)
+    remarks = "        warnings=tuple(explanation.warnings),\n"
+    more = "        warnings=(*explanation.warnings, *filter(None, [settings.note])),\n"
+    edit(source / "run.py", remarks, more)
+    for name in ("settings.py", "run.py"):
+        assert f"`src/sievert/commands/explain/{name}`" in steps
+    generate(project)
+
+    (project / "t.csv").write_text(TABLE, encoding="utf-8")
+    explain = ("-m", "sievert", "explain")
+    done = run(project, *explain, "t.csv", "-q", "age", "--note", "as asked", "--json", "-")
+    assert "as asked" in json.loads(done.stdout)["warnings"], done.stderr
+    assert "--note TEXT" in run(project, *explain, "--help").stdout.replace("STR", "TEXT")
+    call = "import sievert; print(sievert.explain('t.csv', 'age', note='as asked').warnings)"
+    assert "as asked" in run(project, "-c", call).stdout
+    completion = run(project, "-m", "sievert", "completion", "bash").stdout
+    assert "--note" in completion
+
+
+UNCHANGED = '''"""`--how unchanged`: the records as they are."""
+
+import numpy as np
+
+from sievert.commands.protect.method import RecordRelease, RecordTable
+from sievert.commands.protect.settings import ProtectSettings
+
+
+def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
+    """Release the records as they are, with a number that was asked for."""
+    return RecordRelease(
+        columns={},
+        loss={"records": 0.0},
+        details={"strength": settings.strength},
+        suppressed=np.zeros(table.records, dtype=bool),
+    )
+'''
+STRENGTH = """    strength: float | None = option("Unchanged: a number.", default=None, heading="Release")
+    seconds: float"""
+
+
+@pytest.mark.slow
+def test_the_recipe_for_a_method_is_complete(project: Path) -> None:
+    steps = recipe("Add a method of protect")
+    folder = "src/sievert/commands/protect"
+    (project / folder / "unchanged.py").write_text(UNCHANGED, encoding="utf-8")
+    settings = project / folder / "settings.py"
+    edit(settings, '"anatomy", "sample"\n', '"anatomy", "sample", "unchanged"\n')
+    row = '    "unchanged": ReleaseMethod(function="unchanged.make", reads=("strength",)),\n'
+    edit(settings, '    "sample": ReleaseMethod(', row + '    "sample": ReleaseMethod(')
+    edit(settings, "    seconds: float", STRENGTH)
+    for language, text in {"en": "It stays.", "de": "Es bleibt."}.items():
+        path = f"{folder}/texts/{language}.toml"
+        names = f'how_unchanged = "{text}"\nwhen_unchanged = "{text}"\n'
+        edit(project / path, "\nhow_anatomy = ", f"\n{names}how_anatomy = ")
+    for name in (f"{folder}/method.py", f"{folder}/settings.py", f"{folder}/texts/en.toml"):
+        assert f"`{name}`" in steps
+    generate(project)
+
+    asked = ("--how", "unchanged", "--strength", "2")
+    found = protect(project, "l_diversity = { min = 1 }", *asked)
+    assert found["how"] == "unchanged" and found["policy"]["met"] is True
+    command = ("-m", "sievert", "protect", "t.csv", "--policy", "policy.toml", "--how", "local")
+    done = run(project, *command, "--strength", "2")
+    assert done.returncode == 2 and "--how unchanged" in done.stderr

@@ -4,6 +4,8 @@ The records of the losses are in `methods.full_domain.losses`; the command line 
 without loading them.
 """
 
+from typing import Literal, get_args
+
 # How pages write each loss.
 WRITTEN = {
     "generalization_loss": "share",
@@ -13,4 +15,12 @@ WRITTEN = {
     "discernability": "count",
     "bits": "number",
 }
-LOSSES = tuple(WRITTEN)
+Loss = Literal[
+    "generalization_loss",
+    "arithmetic_loss",
+    "certainty_penalty",
+    "entropy",
+    "discernability",
+    "bits",
+]
+LOSSES: tuple[Loss, ...] = get_args(Loss)

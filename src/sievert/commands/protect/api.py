@@ -5,7 +5,8 @@ from typing import Any
 
 from sievert.commands.protect.result import Protected
 from sievert.commands.protect.run import run
-from sievert.commands.protect.settings import Grouping, How, Labels, Loss, ProtectSettings
+from sievert.commands.protect.settings import Grouping, How, Labels, ProtectSettings
+from sievert.formatting.loss_names import Loss
 from sievert.releases.choices import SuppressedRows
 from sievert.session import Steps, no_progress
 from sievert.settings.groups import Missing, Names, Place

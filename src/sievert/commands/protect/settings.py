@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from sievert.errors import require
 from sievert.files import manifest_beside, pairing_beside, secrets_beside
+from sievert.formatting.loss_names import LOSSES, Loss
 from sievert.releases.choices import AUTO, DROP, SUPPRESSED_ROWS, SuppressedRows
 from sievert.settings.checks import check_known, check_whole
 from sievert.settings.command import PageCommand
@@ -26,20 +27,11 @@ from sievert.settings.readers import (
 How = Literal[
     "full", "local", "suppress", "microaggregate", "noise", "round", "pram", "anatomy", "sample"
 ]
-Loss = Literal[
-    "generalization_loss",
-    "arithmetic_loss",
-    "certainty_penalty",
-    "entropy",
-    "discernability",
-    "bits",
-]
 Labels = Literal["hierarchy", "sets"]
 Grouping = Literal["mdav", "v-mdav", "projection"]
 
 FULL: How = "full"  # full-domain recoding, which is searched over combinations and not over records
 HOW: tuple[How, ...] = get_args(How)
-LOSSES: tuple[Loss, ...] = get_args(Loss)
 GAMMA = 0.2  # of V-MDAV: 0.2 for scattered records, about 1.1 for clustered ones (its paper)
 SEARCHES = "--how full, which searches"
 SEVERAL_LEVELS = re.compile(r"[^=,]+=\d+(,[^=,]+=\d+)+")
