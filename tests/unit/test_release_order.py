@@ -381,7 +381,8 @@ def test_awkward_cells_have_one_place(tmp_path: Path, monkeypatch: pytest.Monkey
     for least in (1, 10**9):
         monkeypatch.setattr(protection, "IN_THE_ENGINE", least)
         out = tmp_path / f"{least}.csv"
-        policy = rules(1, kept={"weight": KEPT})
+        # The empty text and the tab coincide if they are spelt alike, and differ here.
+        policy = rules(1, kept={"weight": KEPT}, distinct_spellings=["ill"])
         assert sievert.protect(table, policy=policy, keep=["weight"], out=out).released
         with duckdb.connect() as engine:
             written.append((out.read_bytes(), engine.sql(f"FROM read_csv('{out}')").columns))
