@@ -173,11 +173,13 @@ class StateManifest:
             hint=AGAIN,
             error=InputError,
         )
+        applied, alike = self._apply(other, sign, name=name, again=again)
         return replace(
             self,
             records=records,
             content=_add_content(self.content, other.content, sign),
-            **self._apply(other, sign, name=name, again=again),
+            applied=applied,
+            alike=alike,
             nan=_add(self.nan, other.nan, sign),
             coded=_add(self.coded, other.coded, sign),
             error_cells=_add(self.error_cells, other.error_cells, sign),
@@ -195,7 +197,7 @@ class StateManifest:
 
     def _apply(
         self, other: StateManifest, sign: int, *, name: str, again: bool
-    ) -> dict[str, tuple[str, ...]]:
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The changes of both, as spelt and spelt alike; one that undoes another is none."""
         applied, repeated = _join_changes(self.applied, other.applied, sign)
         alike, respelt = _join_changes(self.alike, other.alike, sign)
@@ -207,7 +209,7 @@ class StateManifest:
             hint="--again, if they are other people whose records look the same",
             error=RefusedError,
         )
-        return {"applied": applied, "alike": alike}
+        return applied, alike
 
     def check_addable(self, other: StateManifest, name: str) -> None:
         """An error unless another state is of the same columns, read in the same way."""
