@@ -168,6 +168,9 @@ def test_a_release_does_not_stop_at_the_limit_on_recursive_c(tmp_path: Path, how
         ("synthetic", "t.csv", "t.csv", "--control", "postgres://host/db?table=t"),
         ("protect", "t.csv", "--policy", "p.toml", "--key", "who", "-o", "r.csv", "--earlier",
          "postgresql://host/db?table=t"),
+        ("protect", "t.csv", "--policy", "p.toml", "--key", "who", "-o", "r.csv", "--earlier",
+         "POSTGRESQL://host/db?table=t"),
+        ("synthetic", "t.csv", "Postgres://host/db?table=t"),
     ],
 )  # fmt: skip
 def test_what_needs_files_is_refused_before_an_engine_starts(
@@ -188,6 +191,44 @@ def test_what_needs_files_is_refused_before_an_engine_starts(
     assert app._run([*given]) == 2
     said = capsys.readouterr().err
     assert "files and frames only, not Spark nor a database" in said and "No such file" not in said
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_earlier_releases_without_a_limit_on_k_are_refused_before_an_engine_starts(
+    engine: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("who,zip,ill\n1,1,flu\n2,1,flu\n", encoding="utf-8")
+    text = '[roles]\nquasi = ["zip"]\nsensitive = ["ill"]\nidentifier = ["who"]\n'
+    (tmp_path / "p.toml").write_text(f"{text}[limits]\nl_diversity = {{ min = 2 }}\n")
+
+    def no_engine(*_: Any, **__: Any) -> Any:
+        raise AssertionError("an engine was started")
+
+    monkeypatch.setattr("sievert.request.requested.open_source", no_engine)
+    given = ("protect", "t.csv", "--policy", "p.toml", "--key", "who", "-o", "r.csv")
+    assert app._run([*given, "--earlier", "t.csv", "--engine", engine]) == 2
+    assert "no limit on k" in capsys.readouterr().err
+
+
+def test_a_column_that_must_not_be_released_has_a_role() -> None:
+    """The original lacks it, so that nothing but the policy says what it is."""
+    own = {"age": ["20", "30"] * 20, "ill": ["flu", "cold", "gout", "acne"] * 10}
+    fake = {**own, "name": [f"Anna {i}" for i in range(40)]}
+    rules = {
+        "roles": {
+            "identifier": ["name"],
+            "quasi": ["age"],
+            "sensitive": ["ill"],
+            "rows_are_people": True,
+        },
+        "limits": {"synthetic": {"copies": {"rate": {"max": 0.5}}}},
+    }
+    reasons = sievert.synthetic(own, fake, policy=rules).tables[0].policy.reasons
+    assert [(reason.what, reason.names) for reason in reasons] == [("file_holds", ("name",))]
 
 
 # -- policy check ---------------------------------------------------------------------------------

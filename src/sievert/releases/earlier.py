@@ -19,6 +19,8 @@ from sievert.errors import InputError, UsageError, require
 from sievert.formatting import plural
 from sievert.formatting.canonical import canonical_text, group_spellings
 from sievert.methods.full_domain import FullDomainRecoding
+from sievert.methods.full_domain.rules import size_rule
+from sievert.policy import Policy
 from sievert.request.requested import Reading, RequestedRoles, check_known
 
 
@@ -41,6 +43,8 @@ def read_earlier(
         return ()
     if key is None:
         raise UsageError("--earlier finds people by a column of both tables", hint="--key COL")
+    if requested.policy is not None:
+        joint_size(requested.policy)
     releases = []
     for table in tables:
         with reading(table) as (_, questions):
@@ -56,6 +60,13 @@ def read_earlier(
                 )
             )
     return tuple(releases)
+
+
+def joint_size(policy: Policy) -> int:
+    """The k that classes of several releases together must have; an error if no limit has one."""
+    k = size_rule({**policy.everywhere, **policy.reidentification})
+    require(k > 1, "the policy has no limit on k that releases together could be held against")
+    return k
 
 
 def _keyed(questions: Questions, columns: Sequence[str], key: str) -> Cube:
@@ -88,7 +99,6 @@ class JointReleases:
         distinct: bool = False,
     ) -> None:
         """Read the keys of the table; with `distinct`, all spellings are other people."""
-        require(k > 1, "the policy has no limit on k that releases together could be held against")
         cube = _keyed(questions, quasi, key)
         self.k, self.key, self._owner, self._rows = k, key, cube.owner, cube.counts
         texts = dict.fromkeys(

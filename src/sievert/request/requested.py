@@ -88,12 +88,12 @@ def refuse_engines(what: str, source: Mapping[str, Any], *tables: Any) -> None:
     """Raise an error before an engine starts where a command needs the engine of this process.
 
     It concerns Spark, and tables of a database. The address may have gone through a `Path`, which
-    makes one slash of two.
+    makes one slash of two, and its scheme may be in capitals.
     """
     engine = source.get("engine")
     address = tuple(each.removesuffix("/") for each in DATABASES)
     stored = any(
-        isinstance(table, str | os.PathLike) and os.fspath(table).startswith(address)
+        isinstance(table, str | os.PathLike) and os.fspath(table).lower().startswith(address)
         for table in tables
     )
     require(
@@ -296,7 +296,6 @@ class RequestedRoles:
             question=PLANNED if planned else FILE,
         )
         own, used = self.policy.roles, roles.every_column
-        bare = [c for c in columns if c not in used]
         known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
         covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
         less = {*own.sensitive} - {*roles.sensitive}
@@ -306,6 +305,7 @@ class RequestedRoles:
         stays = self.not_to_be_released(
             columns if released is None else released, roles, planned=planned
         )
+        bare = [c for c in columns if c not in used and c not in stays]  # what stays has a role
         named = {*own.quasi, *own.sensitive}
         reasons: tuple[tuple[str, bool | None, Collection[str]], ...] = (
             (FILE_HOLDS, False, stays),

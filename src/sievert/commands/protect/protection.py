@@ -22,11 +22,10 @@ from sievert.measurement.combinations import count_combinations
 from sievert.measurement.table_measures import MeasureSettings
 from sievert.measures import BY_ID
 from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_frontier
-from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import Gate, Judgement, Policy, Verdict, unjudged_secrets
 from sievert.policy.judgement import SUPPRESSED
 from sievert.releases.choices import AUTO, DROP
-from sievert.releases.earlier import EarlierRelease, JointReleases
+from sievert.releases.earlier import EarlierRelease, JointReleases, joint_size
 from sievert.releases.files import TEXT, FileColumn
 from sievert.releases.floor import (
     SearchFloor,
@@ -215,7 +214,7 @@ def find_protection(
     if problem.floor is None:
         problem.alike = _alike(problem, respelt, questions, trees)
     if beside is not None:
-        k = size_rule({**policy.everywhere, **policy.reidentification})
+        k = joint_size(policy)
         distinct = beside in policy.roles.distinct_spellings
         joint = JointReleases(counted, roles.quasi, beside, earlier, k, distinct=distinct)
         problem.beside = joint
