@@ -350,8 +350,8 @@ def test_every_third_person_is_attacked(monkeypatch: pytest.MonkeyPatch) -> None
     whole, few = join_tables(*given), join_tables(*given)
     rows = len(whole.pool_rows.rows)
     monkeypatch.setattr(tables_module, "PAIRS", rows * (rows + len(whole.synthetic_rows.rows)) / 3)
-    assert (whole.originals, whole.every, few.every) == (90, 3, 3)
-    whole.__dict__["every"] = 1
+    assert (whole.originals, whole.stride, few.stride) == (90, 3, 3)
+    whole.__dict__["stride"] = 1
     attacked = [i for i in range(151) if (i if i < 90 else i - 90) % 3 == 0]
     settings = SyntheticSettings(WHO[:3], ("age", "sex"), (("age",), ("sex", "job")))
     full, part = (attack_synthetic(each, settings) for each in (whole, few))

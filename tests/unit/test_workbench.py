@@ -17,7 +17,7 @@ from sievert.errors import SievertError, UsageError
 from sievert.formatting.toml import toml_document
 from sievert.report.texts import read_texts
 from sievert.workbench.choices import Choices, History, parse_session, session_text
-from sievert.workbench.command_lines import pieces, real_arguments, role_arguments, shown
+from sievert.workbench.command_lines import displayed_words, pieces, real_arguments, role_arguments
 from sievert.workbench.replay import open_session, replay, session_commands, session_script
 from sievert.workbench.step import Form, View, known_settings
 from sievert.workbench.steps import STEPS
@@ -152,7 +152,9 @@ def test_roles_are_options_until_there_is_a_policy() -> None:
 
 def test_a_command_is_shown_as_it_would_be_typed() -> None:
     argv = ("assess", "my data.csv", "--policy", "workbench:0123456789ab/house.toml", "--na", "-9")
-    assert " ".join(shown(argv)) == ("sievert assess 'my data.csv' --policy house.toml --na -9")
+    assert " ".join(displayed_words(argv)) == (
+        "sievert assess 'my data.csv' --policy house.toml --na -9"
+    )
     assert list(pieces(argv))[3] == "--policy house.toml"
     folder = Path("/private")
     assert real_arguments(argv, folder)[3] == "/private/0123456789ab/house.toml"
