@@ -544,7 +544,7 @@ def _differences(tables: int, seed: int) -> list[str]:
     """Where this module and ``oracle`` differ on random tables with another person in each row."""
     from random import Random
 
-    from tests import oracle, randomtables
+    from helpers import oracle, randomtables
 
     def same(mine: Any, theirs: Any) -> bool:
         if isinstance(theirs, str):  # the reason why there is no number

@@ -10,10 +10,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 from helpers.effort import tried
 
 import sievert
-from sievert.cli import app
 from sievert.commands.protect import api
 from sievert.counts.answers import Sizes
 from sievert.errors import UsageError
@@ -247,4 +247,4 @@ def test_a_release_is_written_and_confirmed(tmp_path: Path) -> None:
         "[parameters]\npopulation_uniques = { fraction = 0.1 }\n"
     )
     given = [str(tmp_path / "d.csv"), "--policy", str(tmp_path / "p.toml")]
-    assert app._run(["protect", *given, "-o", str(tmp_path / "o.csv")]) == 0
+    assert run("protect", *given, "-o", str(tmp_path / "o.csv")) == 0

@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.commands.attack import api as attacking
 from sievert.errors import ExhaustedError, InputError, UsageError
 
@@ -75,10 +75,6 @@ def files(tmp_path: Path) -> dict[str, Path]:
         "kinds": tmp_path / "kinds.csv",
         "policy": policy,
     }
-
-
-def run(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 def everything(files: dict[str, Path], command: str = "attack") -> list[object]:

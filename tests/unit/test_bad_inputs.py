@@ -39,9 +39,7 @@ from helpers.badinputs import (
     V,
     at_most,
     children,
-    command,
     database,
-    environment,
     excel,
     feather,
     lines,
@@ -49,7 +47,6 @@ from helpers.badinputs import (
     parquet,
     patched,
     required,
-    run,
     statistical,
     tarred,
     thrift,
@@ -58,9 +55,9 @@ from helpers.badinputs import (
     write,
     zipped,
 )
+from helpers.commandline import command_line, environment, run, run_process
 
 import sievert
-from sievert.cli import app
 from sievert.errors import InputError, SievertError, UsageError
 
 Build = Callable[[Path], Any]
@@ -184,7 +181,7 @@ def on_the_command_line(case: Case, tmp_path: Path, capfd: Any) -> None:
     folder, temp, target = places(tmp_path)
     data = case.build(folder)
     before = stamps(folder)
-    code = app._run(arguments(case, data, folder, temp, target))
+    code = run(*arguments(case, data, folder, temp, target))
     out, err = capfd.readouterr()
     judge(case, code, out, err, temp, target)
     assert stamps(folder) == before, "the input is changed"
@@ -354,7 +351,7 @@ def test_a_file_of_somebody_else(case: Case, tmp_path: Path) -> None:
     path = folder / "t.csv"
     case.build(folder)
     path.chmod(0)
-    done = run(*arguments(case, path, folder, temp, target), preexec_fn=without_privileges)
+    done = run_process(*arguments(case, path, folder, temp, target), preexec_fn=without_privileges)
     judge(case, done.returncode, done.stdout, done.stderr, temp, target)
 
 
@@ -369,7 +366,7 @@ def test_standard_input(case: Case, tmp_path: Path) -> None:
     folder, temp, target = places(tmp_path)
     case.build(folder)
     with (folder / "t.csv").open() as file:
-        done = run(*arguments(case, "-", folder, temp, target), stdin=file)
+        done = run_process(*arguments(case, "-", folder, temp, target), stdin=file)
     judge(case, done.returncode, done.stdout, done.stderr, temp, target)
 
 
@@ -381,7 +378,7 @@ def test_a_named_pipe_is_read_once(case: Case, tmp_path: Path) -> None:
     fill = ["sh", "-c", 'exec cat "$0" > "$1"', str(folder / "t.csv"), str(folder / "pipe.csv")]
     with subprocess.Popen(fill) as writer:
         try:
-            done = run(*arguments(case, folder / "pipe.csv", folder, temp, target))
+            done = run_process(*arguments(case, folder / "pipe.csv", folder, temp, target))
         finally:
             writer.kill()
     judge(case, done.returncode, done.stdout, done.stderr, temp, target)
@@ -554,7 +551,7 @@ def test_a_database_somebody_writes_to(case: Case, tmp_path: Path, capfd: Any) -
     holder = [sys.executable, "-c", script, str(folder / "t.db")]
     with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None and other.stdout.readline() == b"ready\n"
-        code = app._run(arguments(case, case.build(folder), folder, temp, target))
+        code = run(*arguments(case, case.build(folder), folder, temp, target))
         other.communicate(b"")
     out, err = capfd.readouterr()
     judge(case, code, out, err, temp, target)
@@ -928,7 +925,7 @@ def test_the_same_bytes_every_time(threads: int, tmp_path: Path, capfd: Any) -> 
         target = tmp_path / "out.json", tmp_path / "records.csv"
         options = ["-q", "q,r", "-s", "s", "--json", str(target[0]), "--records", str(target[1])]
         options += ["--threads", str(attempt)] if attempt else []
-        assert app._run(["assess", str(path), *options]) == 0
+        assert run("assess", path, *options) == 0
         seen.add((*(t.read_bytes() for t in target), capfd.readouterr().out))
     assert len(seen) == 1
 
@@ -961,7 +958,7 @@ def full(case: Case, data: object, most: int, tmp_path: Path) -> None:
     folder, temp, target = places(tmp_path)
     data = data or case.build(folder)
     limit = at_most(resource.RLIMIT_FSIZE, most)
-    done = run(*arguments(case, data, folder, temp, target), preexec_fn=limit)
+    done = run_process(*arguments(case, data, folder, temp, target), preexec_fn=limit)
     judge(case, done.returncode, done.stdout, done.stderr, temp, target)
 
 
@@ -984,7 +981,7 @@ def test_a_full_disk_for_temporary_data(case: Case, spilling: Path, tmp_path: Pa
 @cases(Case("G117-no-memory-at-all", b"", 5, "memory", options=("--memory", "1MB")))
 def test_no_memory(case: Case, spilling: Path, tmp_path: Path, capfd: Any) -> None:
     folder, temp, target = places(tmp_path)
-    code = app._run(arguments(case, spilling, folder, temp, target))
+    code = run(*arguments(case, spilling, folder, temp, target))
     out, err = capfd.readouterr()
     judge(case, code, out, err, temp, target)
 
@@ -994,9 +991,9 @@ def test_a_full_disk_leaves_the_old_output(option: str, tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", text_of(*(f"@{i}" for i in range(999))))
     target = tmp_path / ("out.json" if option == "json" else "out.csv")
     options = ["assess", path, "-q", "q", f"--{option}", target]
-    assert run(*options).returncode == 0
+    assert run_process(*options).returncode == 0
     before = target.read_bytes()
-    done = run(*options, preexec_fn=at_most(resource.RLIMIT_FSIZE, len(before) // 2))
+    done = run_process(*options, preexec_fn=at_most(resource.RLIMIT_FSIZE, len(before) // 2))
     assert done.returncode == 5 and done.stderr.startswith(f"error: {target.name}")
     silent(done.stdout, done.stderr)
     assert target.read_bytes() == before
@@ -1007,7 +1004,7 @@ def test_a_full_disk_behind_stdout(tmp_path: Path) -> None:
     """G117: what cannot be printed is an error, not a traceback."""
     path = write(tmp_path / "t.csv", TABLE)
     with Path("/dev/full").open("w") as device:
-        done = run("assess", path, "-q", "q", capture_output=False, stdout=device,
+        done = run_process("assess", path, "-q", "q", capture_output=False, stdout=device,
                    stderr=subprocess.PIPE)  # fmt: skip
     assert done.returncode == 5 and done.stderr.startswith("error: the output cannot be written")
 
@@ -1036,7 +1033,7 @@ def test_signals(case: Blow, big: Path, tmp_path: Path) -> None:
     options = ["-q", "q", "-s", "s", "--temp", temp, "--json", target / "out.json"]
     options += ["--records", target / "records.csv", "--threads", "1"]
     with subprocess.Popen(
-        command("assess", big, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        command_line("assess", big, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, preexec_fn=at_most(resource.RLIMIT_CORE, 0),
     ) as process:  # fmt: skip
         deadline = time.monotonic() + 120
@@ -1073,7 +1070,7 @@ def seen(tmp_path: Path, **how: Any) -> tuple[bytes, bytes, str]:
     words = [f"{V}{'Iıiİ'[i % 4]}" for i in range(70)]
     columns = {"I": words, "when": moments, "s": [i % 5 for i in range(70)]}
     path, out, records = (tmp_path / n for n in ("t.parquet", "out.json", "records.csv"))
-    done = run("assess", parquet(path, columns), "-q", "I,when", "-s", "s", "--json", out,
+    done = run_process("assess", parquet(path, columns), "-q", "I,when", "-s", "s", "--json", out,
                "--records", records, **how)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     silent(done.stdout)

@@ -45,14 +45,13 @@ import pytest
 import zstandard
 from helpers.badinputs import (
     children,
-    command,
-    environment,
     excel,
     feather,
     parquet,
     statistical,
     zipped,
 )
+from helpers.commandline import command_line, environment
 
 import sievert
 from sievert.cli import app, messages, progress
@@ -1434,7 +1433,7 @@ def surroundings(stage: Stage) -> dict[str, Any]:
 
 def developing(*arguments: Any) -> list[str]:
     """The command with all that Python can be made to say."""
-    first, *rest = command(*arguments)
+    first, *rest = command_line(*arguments)
     return [first, "-X", "dev", "-W", "always", *rest]
 
 
@@ -1507,7 +1506,7 @@ def test_signals(sent: signal.Signals, code: int, mode: str, stage: Stage) -> No
     """The process that reads is stopped while it waits for the rest of the table."""
     pipe = stage.home / token("file")
     os.mkfifo(pipe)
-    line = command("assess", pipe, *CROWD.roles, *MODES[mode], "--json", stage.output(".json"))
+    line = command_line("assess", pipe, *CROWD.roles, *MODES[mode], "--json", stage.output(".json"))
     with subprocess.Popen(line, **surroundings(stage)) as process:
         end = opened(pipe, process)
         try:

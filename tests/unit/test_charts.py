@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commandline import run
 
 import sievert
 from sievert import charts
 from sievert.charts import BandPoint, Bar, Dot, band, bars, risk_utility_chart
 from sievert.charts.rendering import draw, fit
-from sievert.cli import app
 from sievert.commands.report.api import build_page
 from sievert.errors import InvariantError, UsageError
 from sievert.report import html
@@ -44,10 +44,6 @@ def table(tmp_path: Path) -> Path:
     text = "\n".join(",".join("" if v is None else v for v in row) for row in rows)
     path.write_text(f"{','.join(TABLE)}\n{text}\n", encoding="utf-8")
     return path
-
-
-def run(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 def numbers(spec: Any) -> dict[tuple[str, str | None], Any]:

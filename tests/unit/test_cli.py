@@ -16,6 +16,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from helpers.commandline import command_line, run
 
 import sievert
 from sievert.cli import app, catalogue, parser, progress
@@ -34,10 +35,6 @@ def table(tmp_path: Path) -> Path:
     path = tmp_path / "patients.csv"
     path.write_text(TABLE, encoding="utf-8")
     return path
-
-
-def run(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 def test_assess_prints_what_a_decision_needs(table: Path, capsys: pytest.CaptureFixture) -> None:
@@ -414,7 +411,7 @@ def test_two_outputs_with_one_name(table: Path, tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_not_a_defect(table: Path) -> None:
-    command = [sys.executable, "-m", "sievert", "assess", str(table), "-q", "zip"]
+    command = command_line("assess", str(table), "-q", "zip")
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 5 and done.stderr.startswith("error: the output cannot be written")
@@ -445,7 +442,7 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_timeout(big: Path, tmp_path: Path, capsys) -> None:
     options = ["-q", "a,b", "-s", "s", "--temp", tmp_path, "--records", tmp_path / "r.csv"]
     options += ["--threads", "1", "--timeout", "1.5"]
-    command = [sys.executable, "-m", "sievert", "assess", big, *options]
+    command = command_line("assess", big, *options)
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60)
     assert done.returncode == 5
     assert "not done" in done.stderr and "--timeout" in done.stderr
@@ -461,8 +458,8 @@ def test_signals_end_a_long_run_and_leave_nothing(
     temp = tmp_path / "temp"
     temp.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "sievert", "assess", str(big), "-q", "a,b", "-s", "s",
-         "--temp", str(temp), "--threads", "1", "--json", str(tmp_path / "out.json")],
+        command_line("assess", str(big), "-q", "a,b", "-s", "s",
+         "--temp", str(temp), "--threads", "1", "--json", str(tmp_path / "out.json")),
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
     deadline = time.monotonic() + 120
@@ -830,10 +827,10 @@ def test_an_option_of_another_command(capfd: pytest.CaptureFixture[str]) -> None
     from sievert.cli.parser import OWNERS
 
     for option in ("--weight", "--fraction", "--household"):
-        assert app._run(["compare", "DATA", option, "1"]) == 2
+        assert run("compare", "DATA", option, "1") == 2
         assert f"Try: sievert assess {option}" in capfd.readouterr().err
     for option, command in OWNERS.items():  # each of them is one
-        app._run([command, "DATA", option])
+        run(command, "DATA", option)
         assert "no option of" not in capfd.readouterr().err
 
 
@@ -857,6 +854,6 @@ def test_an_option_of_another_command(capfd: pytest.CaptureFixture[str]) -> None
 def test_measures_by_the_names_of_the_field(
     name: str, words: tuple[str, ...], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert app._run(["measures", name]) == 0
+    assert run("measures", name) == 0
     text = capfd.readouterr().out
     assert all(word in text for word in words)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from helpers.commandline import command_line
 
 import sievert
 from sievert.commands.columns.result import ColumnList
@@ -66,7 +66,7 @@ def test_a_first_line_that_may_be_a_record_is_not_listed(tmp_path: Path) -> None
     with pytest.raises(sievert.SievertError, match="--no-header") as error:
         sievert.describe_columns(path)
     assert "canary" not in str(error.value)
-    command = [sys.executable, "-m", "sievert", "columns", str(path), "--no-header", "--json", "-"]
+    command = command_line("columns", str(path), "--no-header", "--json", "-")
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     names = [column["name"] for column in json.loads(done.stdout)["columns"]]
     assert names == ["column1", "column2", "column3"] and "canary" not in done.stdout

@@ -11,12 +11,13 @@ from typing import Any
 
 import pandas
 import pytest
+from helpers.commandline import run
 
 import sievert
 from sievert.charts import risk_utility_map
-from sievert.cli import app, outputs
+from sievert.cli import outputs
 from sievert.commands.compare import api as comparison
-from sievert.commands.compare import run
+from sievert.commands.compare import run as compare_run
 from sievert.errors import InputError, UsageError
 from sievert.report import builder, terminal
 
@@ -59,11 +60,7 @@ def written(path: Path, table: Table) -> Path:
     return path
 
 
-def told(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
-
-
-@pytest.mark.parametrize("module", [comparison, risk_utility_map, run])
+@pytest.mark.parametrize("module", [comparison, risk_utility_map, compare_run])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -170,14 +167,14 @@ def test_json_is_the_contract() -> None:
 def test_the_same_twice_and_another_seed() -> None:
     original = people()
 
-    def told(seed: int, threads: int) -> str:
+    def compared(seed: int, threads: int) -> str:
         found = sievert.compare(
             original, tens(original), QUASI, "disease", seed=seed, threads=threads
         )
         return outputs.as_json(found.to_dict())
 
-    assert told(0, 1) == told(0, 2)
-    assert told(0, 1) != told(1, 1)
+    assert compared(0, 1) == compared(0, 2)
+    assert compared(0, 1) != compared(1, 1)
 
 
 def test_no_shuffles_no_p() -> None:
@@ -515,7 +512,7 @@ def files(tmp_path: Path) -> list[Path]:
 @pytest.mark.slow
 def test_the_command(files: list[Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
-    code = told("compare", *files, "-q", "age,zip", "-s", "disease", "--json", out,
+    code = run("compare", *files, "-q", "age,zip", "-s", "disease", "--json", out,
                 "--timings", tmp_path / "t.json", "--charts", tmp_path / "charts")  # fmt: skip
     text = capfd.readouterr().out
     assert code == 0
@@ -528,13 +525,13 @@ def test_the_command(files: list[Path], tmp_path: Path, capfd: pytest.CaptureFix
     assert (tmp_path / "charts" / "map_disease.svg").read_text().count("tens") >= 2
     assert json.loads((tmp_path / "t.json").read_text())["total"] > 0
     first = out.read_bytes()
-    assert told("compare", *files, "-q", "age,zip", "-s", "disease", "--json", out) == 0
+    assert run("compare", *files, "-q", "age,zip", "-s", "disease", "--json", out) == 0
     assert out.read_bytes() == first
     capfd.readouterr()
-    told("compare", *files, "-q", "age,zip", "-s", "disease", "--all")
+    run("compare", *files, "-q", "age,zip", "-s", "disease", "--all")
     everything = capfd.readouterr().out
     assert "age: attribute risk" in everything and "Losses of each column" in everything
-    assert told("compare", *files, "-q", "age,zip", "-s", "disease", "--json", "-") == 0
+    assert run("compare", *files, "-q", "age,zip", "-s", "disease", "--json", "-") == 0
     assert json.loads(capfd.readouterr().out) == found
 
 
@@ -555,25 +552,25 @@ def test_the_command(files: list[Path], tmp_path: Path, capfd: pytest.CaptureFix
 def test_what_does_not_go(
     files: list[Path], extra: list[str], code: int, words: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert told("compare", *files, "-q", "age,zip", "-s", "disease", *extra) == code
+    assert run("compare", *files, "-q", "age,zip", "-s", "disease", *extra) == code
     error = capfd.readouterr().err
     assert words in error and len(error.splitlines()) == 1
 
 
 def test_no_release_no_roles(files: list[Path], capfd: pytest.CaptureFixture[str]) -> None:
-    assert told("compare", files[0], "-q", "age") == 2
+    assert run("compare", files[0], "-q", "age") == 2
     assert "no release given" in capfd.readouterr().err
-    assert told("compare", *files) == 2
+    assert run("compare", *files) == 2
     assert "-q" in capfd.readouterr().err
-    assert told("compare", "-", "-", "-q", "age") == 2
+    assert run("compare", "-", "-", "-q", "age") == 2
     assert "standard input" in capfd.readouterr().err
-    assert told("compare", files[0], "postgresql://u:secret@h/d?table=t", "-q", "age") == 7
+    assert run("compare", files[0], "postgresql://u:secret@h/d?table=t", "-q", "age") == 7
     assert "secret" not in capfd.readouterr().err
 
 
 def test_an_input_is_never_written(files: list[Path], capfd: pytest.CaptureFixture[str]) -> None:
     before = files[1].read_bytes()
-    code = told("compare", *files, "-q", "age", "--json", files[1], "--force")
+    code = run("compare", *files, "-q", "age", "--json", files[1], "--force")
     assert code == 7 and files[1].read_bytes() == before, capfd.readouterr().err
 
 
@@ -583,7 +580,7 @@ def test_text_is_safe_on_any_terminal(tmp_path: Path, capfd: pytest.CaptureFixtu
     b = written(
         tmp_path / "b\x1b[31m.csv", {"age\x1b[2J": original["age"], "d": original["disease"]}
     )
-    assert told("compare", a, b, "-q", "age\x1b[2J", "-s", "d") == 0
+    assert run("compare", a, b, "-q", "age\x1b[2J", "-s", "d") == 0
     captured = capfd.readouterr()
     assert "\x1b" not in captured.out and "\x1b" not in captured.err
 

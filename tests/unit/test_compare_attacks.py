@@ -21,11 +21,10 @@ import polars
 import pyarrow
 import pyarrow.parquet
 import pytest
-from helpers.badinputs import command, environment
+from helpers.commandline import command_line, environment, run
 
 import sievert
 from sievert.charts import risk_utility_map
-from sievert.cli import app
 from sievert.commands.compare import api as comparison
 from sievert.errors import SievertError, UsageError
 from sievert.losses import distortion, models, numeric_columns
@@ -55,10 +54,6 @@ def tens(table: Table) -> Table:
 def written(path: Path, table: Table, **options: Any) -> Path:
     pandas.DataFrame(table).to_csv(path, index=False, **options)
     return path
-
-
-def told(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 @pytest.fixture
@@ -413,7 +408,7 @@ def test_errors(
 ) -> None:
     before = sorted(tmp_path.iterdir())
     made = ["--json", tmp_path / "out.json", "--temp", tmp_path]
-    assert told("compare", *files, *ROLES, *options, *made) == code
+    assert run("compare", *files, *ROLES, *options, *made) == code
     out, err = capfd.readouterr()
     assert words in err and err.startswith("error: ") and not out and "defect" not in err
     assert sorted(tmp_path.iterdir()) == before
@@ -426,14 +421,14 @@ def test_releases_that_are_none(
     path = tmp_path / "bad.csv"
     path.write_bytes(content.encode("latin-1"))
     for tables in ([files[0], files[1], path], [path, files[1]]):
-        assert told("compare", *tables, *ROLES) == 3
+        assert run("compare", *tables, *ROLES) == 3
         out, err = capfd.readouterr()
         assert "bad.csv" in err and not out
 
 
 def test_no_map_without_a_secret(files: list[Path], capfd: Any) -> None:
     folder = files[0].with_name("charts")
-    assert told("compare", *files, "-q", "age", "--shuffles", 3, "--charts", folder) == 2
+    assert run("compare", *files, "-q", "age", "--shuffles", 3, "--charts", folder) == 2
     assert "-s COLUMNS" in capfd.readouterr().err
     assert not folder.exists()
 
@@ -445,8 +440,10 @@ def test_interrupted_in_the_middle(tmp_path: Path) -> None:
     file = written(tmp_path / "o.csv", table)
     temp = tmp_path / "temp"
     temp.mkdir()
-    line = command("compare", file, file, "-q", "age,zip", "-s", "disease", "--shuffles", "100000",
-                   "--bins", "age=0", "--json", tmp_path / "x.json", "--temp", temp)  # fmt: skip
+    line = command_line(
+        "compare", file, file, "-q", "age,zip", "-s", "disease", "--shuffles", "100000",
+        "--bins", "age=0", "--json", tmp_path / "x.json", "--temp", temp,
+    )  # fmt: skip
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(line, env=environment(), **pipes) as process:
         for _ in range(6000):

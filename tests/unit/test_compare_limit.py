@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from helpers.commandline import run
 
 import sievert
 from sievert.charts import risk_utility_map, svg
-from sievert.cli import app, outputs
+from sievert.cli import outputs
 from sievert.commands.compare import distance_to_limit
 from sievert.errors import UsageError
 from sievert.report import builder, terminal
@@ -346,11 +347,11 @@ def test_the_command(original: Table, tmp_path: Path, capfd: pytest.CaptureFixtu
         pandas.DataFrame(table).to_csv(path, index=False)
     out, charts = tmp_path / "out.json", tmp_path / "charts"
     told = ["compare", *paths, "-q", "sex,town", "-s", "disease", "--shuffles", "0", "--limit"]
-    assert app._run([str(a) for a in [*told, "--json", out, "--charts", charts]]) == 0
+    assert run(*[*told, "--json", out, "--charts", charts]) == 0
     text = capfd.readouterr().out
     assert "recoded tells " in text and "would be possible" in " ".join(text.split())
     assert "limit" in json.loads(out.read_text())["releases"][0]
     assert (charts / "limit_disease.svg").exists() and (charts / "map_disease.svg").exists()
     capfd.readouterr()
-    assert app._run([str(a) for a in ["compare", *paths, "-q", "sex,town", "--limit"]]) == 2
+    assert run(*["compare", *paths, "-q", "sex,town", "--limit"]) == 2
     assert "needs a secret" in capfd.readouterr().err

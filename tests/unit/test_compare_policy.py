@@ -12,9 +12,9 @@ from typing import Any
 
 import pandas
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.commands.compare.policy import NEEDS, NOT_PLACED, NOT_RELEASED, gather_remarks
 from sievert.commands.compare.run import BESIDE
 from sievert.errors import Caution, UsageError
@@ -362,7 +362,7 @@ def test_exit_codes(names: list[str], least: int, code: int, tmp_path: Path, cap
     files = [tmp_path / f"{n}.csv" for n in ("original", *names)]
     out = tmp_path / "out.json"
     arguments = ["compare", *files, "--policy", policy, "--shuffles", 0, "--json", out, "--paired"]
-    assert app._run([str(a) for a in arguments]) == code
+    assert run(*arguments) == code
     text = capfd.readouterr().out
     data = json.loads(out.read_text())
     met = [r["policy"]["met"] for r in data["releases"]]
@@ -379,7 +379,7 @@ def test_a_mistake_is_exit_2_and_help_says_when_1(tmp_path: Path, capfd: Any) ->
     pandas.DataFrame(people()).to_csv(path, index=False)
     policy.write_text("[limits]\nk_anonimity = { min = 2 }\n")
     arguments = ["compare", path, path, "-q", "age", "--policy", policy]
-    assert app._run([str(a) for a in arguments]) == 2
+    assert run(*arguments) == 2
     assert "k_anonymity" in capfd.readouterr().err
-    app._run(["compare", "--help"])
+    run("compare", "--help")
     assert "1 unless some release meets it" in " ".join(capfd.readouterr().out.split())

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from helpers.commandline import run
 
 import sievert
 from sievert.charts import curves
-from sievert.cli import app, outputs
+from sievert.cli import outputs
 from sievert.commands.compromise import api as intrusion
 from sievert.commands.compromise import experiment
 from sievert.errors import InputError, UsageError
@@ -39,10 +40,6 @@ def people(number: int = 300, seed: int = 2) -> Table:
 def written(path: Path, table: Table) -> Path:
     pandas.DataFrame(table).to_csv(path, index=False)
     return path
-
-
-def told(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 @pytest.mark.parametrize("module", [intrusion, curves, experiment])
@@ -215,7 +212,7 @@ def test_too_many_numbers_and_none() -> None:
 def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     table = written(tmp_path / "people.csv", people())
     out, records = tmp_path / "out.json", tmp_path / "records.csv"
-    code = told("compromise", table, "-q", "sex,age", "-s", "pay", "--fraction", "0.1,0.5",
+    code = run("compromise", table, "-q", "sex,age", "-s", "pay", "--fraction", "0.1,0.5",
                 "--replicates", "2", "--epsilon", "20", "--json", out, "--records", records,
                 "--charts", tmp_path / "charts", "--timings", tmp_path / "t.json")  # fmt: skip
     text = capfd.readouterr().out
@@ -235,7 +232,7 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert sorted(p.name for p in (tmp_path / "charts").iterdir()) == [
         "area_pay.svg", "initial_entropy_pay.svg",
     ]  # fmt: skip
-    told("compromise", table, "-q", "sex", "-s", "pay", "--all", "--replicates", "1")
+    run("compromise", table, "-q", "sex", "-s", "pay", "--all", "--replicates", "1")
     words = " ".join(capfd.readouterr().out.split())
     assert "300 records have a number in pay, 12 different ones." in words
     assert "5 % of people have at most" in words and "mean over combinations" in words
@@ -255,7 +252,7 @@ def test_refused(
     tmp_path: Path, extra: list[str], code: int, words: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     table = written(tmp_path / "people.csv", people(40))
-    assert told("compromise", table, "-q", "sex,age", "-s", "pay", *extra) == code
+    assert run("compromise", table, "-q", "sex,age", "-s", "pay", *extra) == code
     error = capfd.readouterr().err
     assert words in error and len(error.splitlines()) == 1
 
@@ -272,7 +269,7 @@ def test_no_cell_is_told(tmp_path: Path, method: str, capfd: pytest.CaptureFixtu
     }
     table = written(tmp_path / "people.csv", held)
     extra = ["--release", table] if method == "release" else []
-    code = told("compromise", table, "-q", "=town,age", "-s", "pay", "--method", method, *extra,
+    code = run("compromise", table, "-q", "=town,age", "-s", "pay", "--method", method, *extra,
                 "--replicates", "2", "--all", "--epsilon", "5", "--json", tmp_path / "o.json",
                 "--records", tmp_path / "r.csv", "--charts", tmp_path / "c", "--debug",
                 "--timings", tmp_path / "t.json")  # fmt: skip
@@ -284,7 +281,7 @@ def test_no_cell_is_told(tmp_path: Path, method: str, capfd: pytest.CaptureFixtu
     for text in (out, err, *(p.read_text() for p in written_)):
         assert "qx" not in text
         assert text == timings or not any(pay in text.replace(",", "") for pay in pays)
-    assert told("compromise", table, "-q", "age", "-s", "=town") == 2
+    assert run("compromise", table, "-q", "age", "-s", "=town") == 2
     assert "qx" not in capfd.readouterr().err
 
 
@@ -326,8 +323,8 @@ def test_texts_and_too_many_numbers_are_left_alone() -> None:
 def test_the_chart_of_an_assessment(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     table = written(tmp_path / "people.csv", people())
     folder = tmp_path / "charts"
-    code = told("assess", table, "-q", "sex", "-s", "pay", "--type", "pay=int", "--charts", folder)
+    code = run("assess", table, "-q", "sex", "-s", "pay", "--type", "pay=int", "--charts", folder)
     assert code == 0 and (folder / "approximate_pay.svg").exists()
     bare = tmp_path / "bare"
-    assert told("assess", table, "-q", "sex", "-s", "pay", "--charts", bare) == 0
+    assert run("assess", table, "-q", "sex", "-s", "pay", "--charts", bare) == 0
     assert [p.name for p in bare.iterdir()] == ["class_sizes.svg"]

@@ -14,8 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
-from sievert.cli import app, doctor
+from sievert.cli import doctor
 from sievert.errors import EngineError
 from sievert.version import __version__
 
@@ -58,7 +59,7 @@ def test_a_broken_core_is_an_exit_code(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(metadata, "requires", lambda _name: ["nobody-has-this>=1"])
-    assert app._run(["doctor"]) == 6
+    assert run("doctor") == 6
     assert "nobody-has-this  missing" in (shown := capfd.readouterr().out)
     assert "The core does not work" in shown
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.commands.explain import totals, values
 from sievert.commands.explain.coarser_columns import coarser_columns
 from sievert.counts.cube import Cube
@@ -36,10 +36,6 @@ PEOPLE = {
     "days": ["1", "5", "2", "90", "1", "3", "4", "8"],
 }
 QUASI = ("sex", "age", "town")
-
-
-def run(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 @pytest.fixture

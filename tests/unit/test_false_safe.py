@@ -14,13 +14,13 @@ from random import Random
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 from helpers.effort import tried
 from helpers.randomtables import case
 from helpers.recoding import random_table, recode
 
 import sievert
 from sievert import sharing
-from sievert.cli import app
 from sievert.errors import InputError, UsageError
 
 Table = dict[str, list[Any]]
@@ -269,7 +269,7 @@ def test_a_first_line_that_is_a_record_is_not_repeated(
 ) -> None:
     data = tmp_path / "t.csv"
     data.write_text("Alice,2001-02-03,f\nBob,2002-04-05,m\n")
-    assert app._run(["assess", str(data), *roles]) == 2
+    assert run("assess", str(data), *roles) == 2
     said = capfd.readouterr().err
     assert "--no-header" in said and not any(value in said for value in ("Alice", "2001", "Bob"))
 
@@ -900,7 +900,7 @@ def test_exit_codes(
     tables = [data] if command == "assess" else [data, data, "--shuffles", "0", "--paired"]
     out = tmp_path / "out.json"
     arguments = [command, *tables, "--policy", str(tmp_path / "p.toml"), "--json", str(out)]
-    assert app._run([*arguments, *more]) == code
+    assert run(*arguments, *more) == code
     if code < 2:
         result = json.loads(out.read_text())
         judged = result if command == "assess" else result["releases"][0]

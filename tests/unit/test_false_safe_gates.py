@@ -12,9 +12,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 
 Table = dict[str, list[Any]]
 
@@ -183,7 +183,7 @@ def test_what_needs_files_is_refused_before_an_engine_starts(
         raise AssertionError("an engine was started")
 
     monkeypatch.setattr("sievert.request.requested.open_source", no_engine)
-    assert app._run([*given]) == 2
+    assert run(*given) == 2
     said = capsys.readouterr().err
     assert "files and frames only, not Spark nor a database" in said and "No such file" not in said
 
@@ -317,7 +317,7 @@ def test_no_command_ends_with_0(
     monkeypatch.chdir(tables)
     code, *arguments = ATTEMPTS[attempt]
     before = {path.name for path in tables.iterdir()}
-    assert app._run([str(each) for each in arguments]) == code
+    assert run(*arguments) == code
     out = capfd.readouterr().out
     assert not out.lstrip().startswith(("✓", "~"))
     assert {path.name for path in tables.iterdir()} - before <= {"report.xml"}
@@ -326,7 +326,7 @@ def test_no_command_ends_with_0(
 def test_what_the_attempts_pass_without(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same tables and policies with exit code 0, so that the attempts fail for their reason."""
     monkeypatch.chdir(tables)
-    assert app._run(["assess", "plain.csv", *GIVEN]) == 0
-    assert app._run(["assess", "names.csv", *GIVEN, "--planned"]) == 0
-    assert app._run(["policy", "check", "names.toml", "names.csv"]) == 0
-    assert app._run(["assess", "second.csv", "--policy", "v.toml", "--planned"]) == 0
+    assert run("assess", "plain.csv", *GIVEN) == 0
+    assert run("assess", "names.csv", *GIVEN, "--planned") == 0
+    assert run("policy", "check", "names.toml", "names.csv") == 0
+    assert run("assess", "second.csv", "--policy", "v.toml", "--planned") == 0

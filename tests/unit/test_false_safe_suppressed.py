@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.errors import UsageError
 
 Table = dict[str, list[Any]]
@@ -64,7 +64,7 @@ def test_one_row_with_a_rare_secret(tmp_path: Path, capfd: Any) -> None:
         "[release]\norder = 'as written'\n[limits]\n"
         "k_anonymity = { min = 3 }\nl_diversity = { min = 2 }\n"
     )
-    assert app._run(["assess", str(data), "--policy", str(rules), "--json", str(out)]) == 1
+    assert run("assess", str(data), "--policy", str(rules), "--json", str(out)) == 1
     limits = json.loads(out.read_text())["policy"]["limits"]
     assert [(v["measure"], v.get("scope"), v["met"]) for v in limits] == [
         ("k_anonymity", None, True),
@@ -168,8 +168,8 @@ def test_a_value_named_as_the_mark_hides_nobody(tmp_path: Path) -> None:
     csv = tmp_path / "t.csv"
     rows = zip(*data.values(), strict=True)
     csv.write_text("zip,ill\n" + "".join(f"{z},{ill}\n" for z, ill in rows))
-    assert app._run(["assess", str(csv), "--policy", str(path), "--suppressed", "x"]) == 1
-    assert app._run(["assess", str(csv), "--policy", str(path)]) == 1
+    assert run("assess", str(csv), "--policy", str(path), "--suppressed", "x") == 1
+    assert run("assess", str(csv), "--policy", str(path)) == 1
 
 
 def test_a_parquet_file(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.errors import UsageError
 from sievert.report import markdown
 from sievert.report.builder import build
@@ -182,8 +182,8 @@ def test_a_plan_is_no_yes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     rules.write_text(f"{ROLES}identifier = ['name']\n{LIMITS}")
     out, page = tmp_path / "out.json", tmp_path / "page.html"
     line = ["assess", str(data), "--policy", str(rules)]
-    assert app._run([*line]) == 1
-    assert app._run([*line, "--planned", "--json", str(out), "--html", str(page)]) == 0
+    assert run(*line) == 1
+    assert run(*line, "--planned", "--json", str(out), "--html", str(page)) == 0
     content = json.loads(out.read_text())
     assert content["question"] == "planned" and content["policy"]["met"] is None
     assert content["policy"]["planned_met"] is True
@@ -193,16 +193,16 @@ def test_a_plan_is_no_yes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "A plan: would a release of t.csv meet the policy?" in text
     capsys.readouterr()
     for more in ([], ["--share"]):
-        assert app._run(["report", str(out), *more]) == 0
+        assert run("report", str(out), *more) == 0
         said = capsys.readouterr().out
         assert "A release without name would meet the policy." in said and "Yes" not in said
     for gate in ("--junit", "--sarif"):
-        assert app._run([*line, "--planned", gate, str(tmp_path / "gate.xml")]) == 2
+        assert run(*line, "--planned", gate, str(tmp_path / "gate.xml")) == 2
         assert "--planned is about no file" in capsys.readouterr().err
     assert not (tmp_path / "gate.xml").exists()
     rules.write_text(f"{ROLES}identifier = ['name']\nplanned = true\n{LIMITS}")
-    assert app._run(line) == 2  # a policy cannot say so
-    assert app._run(["assess", str(data), "-q", "zip", "--planned"]) == 2
+    assert run(*line) == 2  # a policy cannot say so
+    assert run("assess", str(data), "-q", "zip", "--planned") == 2
 
 
 def test_a_plan_that_does_not_meet_the_policy() -> None:
@@ -245,7 +245,7 @@ def test_counts_are_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert "Yes" not in said
     rules.write_text(f"{ROLES}identifier = ['name']\n{LIMITS}")
     line = ["assess", str(state), "--policy", str(rules), "--junit", str(tmp_path / "j.xml")]
-    assert app._run(line) == 2
+    assert run(*line) == 2
     assert "a count state is no file" in capsys.readouterr().err
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from helpers.commandline import command_line, run
 
 import sievert
-from sievert.cli import app
 
 POLICY = """
 [roles]
@@ -47,11 +46,6 @@ def here(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         text = text.replace("rows_are_people = true\n", "")
     Path("policy.toml").write_text(text)
     return tmp_path
-
-
-def run(*arguments: str) -> int:
-    """The exit code of a command."""
-    return app._run([*arguments])
 
 
 GATES: list[list[str]] = [
@@ -166,7 +160,7 @@ def test_what_protect_writes_is_the_file_at_hand(
 
 def test_a_server_says_no_to_the_file(here: Path) -> None:
     ask = '{"command": "assess", "data": "data.csv"}\n{"command": "assess", "planned": true}\n'
-    command = [sys.executable, "-m", "sievert", "serve", "--stdio", "--policy", "policy.toml"]
+    command = command_line("serve", "--stdio", "--policy", "policy.toml")
     done = subprocess.run(command, input=ask, capture_output=True, text=True, timeout=120)
     first, second = map(json.loads, done.stdout.splitlines())
     assert first["code"] == 1 and first["result"]["policy"]["met"] is False

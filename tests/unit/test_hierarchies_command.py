@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.errors import InputError, UsageError
 
 RULES = """
@@ -64,7 +64,7 @@ def test_proposed_written_and_used(
     data, rules = map(str, files)
     out = tmp_path / "h.toml"
     more = ["--json", str(tmp_path / "j.json"), "--html", str(tmp_path / "p.html")]
-    assert app._run(["hierarchies", data, "--policy", rules, "-o", str(out), *more]) == 0
+    assert run("hierarchies", data, "--policy", rules, "-o", str(out), *more) == 0
     captured = capsys.readouterr()
     shown = " ".join(captured.out.split())
     assert "4 of 5 hierarchies are proposals" in shown and "quantile:16,8,4" in shown
@@ -79,10 +79,10 @@ def test_proposed_written_and_used(
     pages = (tmp_path / "p.html").read_text(encoding="utf-8") + text + captured.out + captured.err
     assert not any(word in pages for word in (*SECRET_WORDS, "job 3", "severe"))
     given = ["protect", data, "--policy", rules, "--hierarchy", str(out)]
-    assert app._run([*given, "-o", str(tmp_path / "r.csv"), "--suppress", "0.1"]) == 0
-    assert app._run(["hierarchies", data, "--policy", rules, "-o", str(out)]) != 0  # it exists
-    assert app._run(["hierarchies", data, "-q", "age", "--share"]) == 7
-    assert app._run(["hierarchies", data, "-q", "age", "--fix"]) == 2
+    assert run(*given, "-o", str(tmp_path / "r.csv"), "--suppress", "0.1") == 0
+    assert run("hierarchies", data, "--policy", rules, "-o", str(out)) != 0  # it exists
+    assert run("hierarchies", data, "-q", "age", "--share") == 7
+    assert run("hierarchies", data, "-q", "age", "--fix") == 2
 
 
 def test_fixed_hierarchies_give_other_data_the_same_labels(
@@ -203,7 +203,7 @@ def test_values_without_a_place_and_unknown_columns(
     table["day"][0] = SECRET_WORDS[0]
     with pytest.raises(InputError, match=r"column 'day': date: 1 value\(s\) are not dates"):
         sievert.propose_hierarchies(table, "day", hierarchies={"day": "date:month"})
-    assert app._run(["assess", str(data), "-q", "age", "--hierarchy", "age=intervl:5"]) != 0
+    assert run("assess", str(data), "-q", "age", "--hierarchy", "age=intervl:5") != 0
     said = capsys.readouterr().err
     assert "No such file" in said and "quantile:16,8,4" in said
-    assert app._run(["assess", str(data), "-q", "age", "--hierarchy", "age"]) == 2
+    assert run("assess", str(data), "-q", "age", "--hierarchy", "age") == 2

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.errors import InputError
 
 Table = dict[str, list[Any]]
@@ -105,8 +105,8 @@ def test_the_command_line_does_not_meet_a_policy_with_a_kept_secret(tmp_path: Pa
     rules = tmp_path / "p.toml"
     rules.write_text(RULES)
     line = ["assess", str(data), "--policy", str(rules), "--quick"]
-    assert app._run(line) == 1
-    assert app._run([*line, "-s", "ill,w"]) == 1
+    assert run(*line) == 1
+    assert run(*line, "-s", "ill,w") == 1
 
 
 # -- suppressed rows by their kept columns ----------------------------------------------------

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
 from sievert import session
-from sievert.cli import app
 from sievert.errors import RefusedError, UsageError
 from sievert.report import html, markdown
 from sievert.report.builder import build
@@ -199,10 +199,6 @@ def path(tmp_path: Path) -> Path:
     out = tmp_path / "people.csv"
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return out
-
-
-def run(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 def test_command_line(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.commands.ledger import store
 from sievert.counts import joint_values
 from sievert.counts.joint_values import ValueSets, count_common_values
@@ -441,11 +441,11 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (rules := tmp_path / "p.toml").write_text(RULES, encoding="utf-8")
     ledger, out = tmp_path / "ledger", tmp_path / "out.json"
     given = ["--person", "id", "-q", "town", "-s", "ill"]
-    assert app._run(["ledger", "add", str(ledger), str(towns), *given]) == 0
+    assert run("ledger", "add", str(ledger), str(towns), *given) == 0
     assert "Added to ledger: 1 release" in capsys.readouterr().out
     page = tmp_path / "page.html"
     line = ["ledger", "check", str(ledger), str(ages), "--policy", str(rules)]
-    assert app._run([*line, "--json", str(out), "--html", str(page)]) == 1
+    assert run(*line, "--json", str(out), "--html", str(page)) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith("✗ A release without id would not meet the policy.")
     sentence = "Alone, the release meets the policy; together with the earlier releases it does not"
@@ -453,12 +453,12 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "4 of them are unique in no release alone" in said
     content = json.loads(out.read_text(encoding="utf-8"))
     assert content["only_together"] is True and content["policy"]["planned_met"] is False
-    assert app._run(["ledger", "show", str(ledger), "--json", "-"]) == 0
+    assert run("ledger", "show", str(ledger), "--json", "-") == 0
     assert json.loads(capsys.readouterr().out)["listing"]["releases"][0]["name"] == "towns.csv"
-    assert app._run(["report", str(out)]) == 0
-    assert app._run([*line, "--share"]) == 7
-    assert app._run(["ledger", "add", str(ledger), str(towns), *given]) == 7
-    assert app._run(["ledger", "check", str(ledger), str(ages), "-q", "age", "--person", "x"]) == 2
+    assert run("report", str(out)) == 0
+    assert run(*line, "--share") == 7
+    assert run("ledger", "add", str(ledger), str(towns), *given) == 7
+    assert run("ledger", "check", str(ledger), str(ages), "-q", "age", "--person", "x") == 2
 
 
 @pytest.mark.parametrize("option", ["--junit", "--sarif"])
@@ -469,7 +469,7 @@ def test_no_file_for_a_pipeline_about_a_release_without_its_key(
     written = tmp_path / "limits.out"
     (rules := tmp_path / "p.toml").write_text(RULES, encoding="utf-8")
     line = ["ledger", "check", "none.ledger", "none.csv", "--policy", str(rules)]
-    assert app._run([*line, option, str(written)]) == 2
+    assert run(*line, option, str(written)) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "answers for a release without its key" in said and "none.csv" not in said
     assert not written.exists()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.commands.limit import page as limit_chapter
 from sievert.report import builder, texts
 
@@ -24,10 +24,6 @@ def table(tmp_path: Path) -> Path:
     path = tmp_path / "people.csv"
     path.write_text("\n".join(["name;job;age;ill", *lines]) + "\n")
     return path
-
-
-def run(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 def test_the_answer_comes_first(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

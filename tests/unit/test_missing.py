@@ -9,11 +9,11 @@ from random import Random
 import duckdb
 import pytest
 from helpers import oracle
+from helpers.commandline import run
 from helpers.randomtables import case
 
 import sievert
 from sievert import session
-from sievert.cli import app
 from sievert.errors import ExhaustedError, InputError, UsageError
 
 TABLE = {"sex": ["f", "f", None, "m"], "age": ["1", None, "1", "2"], "s": ["x", "y", "x", "x"]}
@@ -127,7 +127,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
         ("error", 3, "is missing"),
         ("wild", 2, "does not exist"),
     ):
-        assert app._run(["assess", str(path), "-q", "sex,age", "--missing", missing]) == code
+        assert run("assess", str(path), "-q", "sex,age", "--missing", missing) == code
         assert words in "".join(capsys.readouterr())
 
 

@@ -10,10 +10,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 from helpers.recoding import LADDER
 
 import sievert
-from sievert.cli import app
 from sievert.commands.assess import helpful_changes
 from sievert.commands.assess import result as options
 from sievert.commands.report.api import build_page
@@ -309,22 +309,22 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return data, file
 
 
-def run(*arguments: object) -> dict[str, Any]:
+def assessed(*arguments: object) -> dict[str, Any]:
     *given, output = arguments
-    assert app._run(["assess", *map(str, given), "--json", str(output)]) == 1
+    assert run("assess", *given, "--json", output) == 1
     content: dict[str, Any] = json.loads(Path(str(output)).read_text())
     return content
 
 
 def test_quick_and_pages(files: tuple[Path, Path], tmp_path: Path) -> None:
     data, file = files
-    plain = run(data, "--policy", file, tmp_path / "a.json")
+    plain = assessed(data, "--policy", file, tmp_path / "a.json")
     assert "options" in plain and "explanation" not in plain
-    quick = run(
+    quick = assessed(
         data, "--policy", file, "--quick", "--html", tmp_path / "a.html", tmp_path / "b.json"
     )
     assert "options" not in quick and "explanation" not in quick
-    paged = run(data, "--policy", file, "--markdown", tmp_path / "a.md", tmp_path / "c.json")
+    paged = assessed(data, "--policy", file, "--markdown", tmp_path / "a.md", tmp_path / "c.json")
     assert "options" in paged and "explanation" in paged
 
 
@@ -343,27 +343,27 @@ def test_the_printed_command_runs(
         Path(folder, name).write_text(text)
     arguments = ["assess", "our data/release.csv", "--delimiter=;", "-q", "age,town", "-q", "sex"]
     arguments += ["-s", "ill", "--policy", "policies/strict.toml", "--na=-9", "--threads", "1"]
-    assert app._run([*arguments, "--all", "--language", "de"]) == 1
+    assert run(*arguments, "--all", "--language", "de") == 1
     *_, head, line = capsys.readouterr().out.splitlines()
     assert head == "So entsteht die beste dieser Veröffentlichungen:"
     name, command, *options = shlex.split(line)
     assert (name, command) == ("sievert", "protect") and "--all" not in options
-    assert app._run([command, *options]) == 0
+    assert run(command, *options) == 0
     assert Path("new_release.csv").is_file() and "eingehalten" in capsys.readouterr().out
 
 
 def test_the_policy_has_a_name_and_a_digest(files: tuple[Path, Path], tmp_path: Path) -> None:
     data, file = files
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    content = run(data, "--policy", file, tmp_path / "a.json")["policy"]
+    content = assessed(data, "--policy", file, tmp_path / "a.json")["policy"]
     assert (content["name"], content["sha256"]) == ("strict.toml", digest)
     judged = assess(policy=file).policy
     assert judged is not None and (judged.name, judged.digest) == ("strict.toml", digest)
     for given in (policy(), sievert.policy.read_policy(file)):
         judged = assess(policy=given).policy
         assert judged is not None and (judged.name, judged.digest) == (None, None)
-    shared = run(data, "--policy", file, "--share", tmp_path / "b.json")
+    shared = assessed(data, "--policy", file, "--share", tmp_path / "b.json")
     assert "options" not in shared and "explanation" not in shared
     assert (shared["policy"]["name"], shared["policy"]["sha256"]) == (None, digest)
-    masked = run(data, "--policy", file, "--share", "--mask-names", tmp_path / "c.json")
+    masked = assessed(data, "--policy", file, "--share", "--mask-names", tmp_path / "c.json")
     assert masked["policy"]["sha256"] is None

@@ -10,10 +10,10 @@ from typing import Any
 
 import duckdb
 import pytest
+from helpers.commandline import run
 from helpers.pairedrows import csv_rows, details, in_input_order, row_numbers
 
 import sievert
-from sievert.cli import app
 from sievert.commands.protect import check, writing
 from sievert.errors import InputError, RefusedError, SievertError, UsageError
 
@@ -126,12 +126,12 @@ def test_the_user_is_told_that_it_is_private(
     )
     out = tmp_path / "r.csv"
     command = ["protect", str(original), "--policy", str(rules), "-o", str(out)]
-    assert app._run([*command, "--hierarchy", "age=interval:5,10,20"]) == 0
+    assert run(*command, "--hierarchy", "age=interval:5,10,20") == 0
     said = capfd.readouterr()
     assert f"written: {out}.pairing.parquet (private: do not pass it on)" in said.err
     assert "Do not pass this file on." in " ".join(said.out.split())
     command[command.index(str(out))] = str(tmp_path / "k.csv")
-    assert app._run([*command, "--hierarchy", "age=interval:5,10,20", "--keep-order"]) == 0
+    assert run(*command, "--hierarchy", "age=interval:5,10,20", "--keep-order") == 0
     said = capfd.readouterr()
     assert "pairing.parquet" not in said.err + said.out and "can give values back" in said.out
     assert not (tmp_path / "k.csv.pairing.parquet").exists()
@@ -413,7 +413,7 @@ def test_paired_is_refused_against_the_evidence(command: str, name: str, tmp_pat
         else:
             sievert.attack(release, original, **HOW, reasoning=False, paired=True)
     assert error.value.exit_code == 2 and "--key" in str(error.value.hint)
-    assert app._run([*tables, "-q", "age,town", "-s", "ill", "--paired"]) == 2
+    assert run(*tables, "-q", "age,town", "-s", "ill", "--paired") == 2
 
 
 def test_paired_does_not_stand_against_a_pairing_file(made: tuple[Path, Path]) -> None:

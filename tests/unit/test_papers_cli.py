@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 from sievert import papers
-from sievert.cli.app import _run
 from sievert.papers.claims import HELD, NEED_WHY, STATES, Given, Paper
 from sievert.report.page import Picture
 
@@ -50,7 +50,7 @@ def written(
 ) -> Iterator[tuple[Paper, Path, str]]:
     """A paper, the folder with what was written of it, and what was said."""
     name = request.param
-    assert _run(["paper", name, *outputs(tmp_path)]) == 0
+    assert run("paper", name, *outputs(tmp_path)) == 0
     yield papers.recompute(name), tmp_path, capsys.readouterr().out
 
 
@@ -83,7 +83,7 @@ def test_the_screen_shows_what_does_not_hold(
     written: tuple[Paper, Path, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     paper, _, said = written
-    assert _run(["paper", paper.name, "--all"]) == 0
+    assert run("paper", paper.name, "--all") == 0
     every = words(capsys.readouterr().out)
     some = words(said)
     for part in paper.parts:
@@ -100,7 +100,7 @@ def test_the_same_twice(written: tuple[Paper, Path, str], tmp_path: Path) -> Non
     paper, folder, _ = written
     again = tmp_path / "again"
     again.mkdir()
-    assert _run(["paper", paper.name, *outputs(again)]) == 0
+    assert run("paper", paper.name, *outputs(again)) == 0
     for path in again.iterdir():
         assert path.read_bytes() == (folder / path.name).read_bytes()
 
@@ -117,7 +117,7 @@ def test_what_is_said_is_short_and_said_once(written: tuple[Paper, Path, str]) -
 
 
 def test_json_on_standard_output(once: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(["paper", "discrimination-rate", "--json", "-"]) == 0
+    assert run("paper", "discrimination-rate", "--json", "-") == 0
     assert json.loads(capsys.readouterr().out)["paper"] == "discrimination-rate"
 
 
@@ -144,7 +144,7 @@ def test_the_page_of_the_manual_is_not_stale(once: None) -> None:
 
 def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """The exit code and the one line of an error."""
-    code = _run(words)
+    code = run(*words)
     out, err = capsys.readouterr()
     assert not out and len(err.splitlines()) == 1 and err.startswith("error: ")
     return code, err

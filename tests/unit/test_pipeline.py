@@ -9,9 +9,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from helpers.commandline import run
 from helpers.jsonschema_subset import faults
-
-from sievert.cli import app
 
 STRANGE = 'ill <&"\x1b]]>\ufffe'
 POLICY = """
@@ -104,10 +103,6 @@ def people(ages: int, secret: str = "ill") -> dict[str, list[str]]:
 def policy(path: Path, secret: str = "ill", text: str = POLICY) -> Path:
     path.write_text(text.replace("SECRET", json.dumps(secret)), encoding="utf-8")
     return path
-
-
-def run(*tokens: object) -> int:
-    return app._run([str(token) for token in tokens])
 
 
 def cases(path: Path) -> dict[tuple[str, str, str], str]:

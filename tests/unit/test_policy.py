@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.errors import UsageError
 from sievert.policy import parse_policy, read_policy
 
@@ -184,7 +184,7 @@ def test_mistakes_exit_2(name: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "t.csv").write_text("zip,s\n1,flu\n1,hiv\n")
     arguments = ["assess", str(tmp_path / "t.csv"), "--policy"]
     roles = [] if "role" in name else ["-q", "zip", "-s", "s"]
-    assert app._run([*arguments, str(tmp_path / "house.toml"), *roles]) == 2
+    assert run(*arguments, str(tmp_path / "house.toml"), *roles) == 2
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1
     assert "hiv" not in err
@@ -194,7 +194,7 @@ def test_breached_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
     (tmp_path / "house.toml").write_text("[limits]\nk_anonymity = { min = 5 }")
     (tmp_path / "t.csv").write_text("zip,s\n1,flu\n1,hiv\n")
     arguments = ["assess", str(tmp_path / "t.csv"), "-q", "zip", "--policy"]
-    assert app._run([*arguments, str(tmp_path / "house.toml")]) == 1
+    assert run(*arguments, str(tmp_path / "house.toml")) == 1
     assert "Its one limit is breached" in capsys.readouterr().out
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.commands.policy.repair import BEGIN, END, repair_text
 from sievert.errors import UsageError
 
@@ -217,24 +217,24 @@ def test_links_and_the_table_itself_are_not_written(files: tuple[Path, Path]) ->
 def test_on_the_command_line(files: tuple[Path, Path], capfd: Any) -> None:
     policy, data = files
     out = policy.parent / "out.json"
-    assert app._run(["policy", "check", str(policy), str(data), "--json", str(out)]) == 1
+    assert run("policy", "check", str(policy), str(data), "--json", str(out)) == 1
     said = capfd.readouterr().out
     assert "Columns without a role" in said and 'CHANGELOG.md, "When you upgrade"' in said
     found = json.loads(out.read_text())
     assert found["sievert"] == sievert.__version__ and len(found["gaps"]) == 10
     assert {"what", "where", "name", "text", "suggestion"} == set(found["gaps"][0])
-    assert app._run(["policy", "check", str(policy), str(data), "--json", "-", "--fix"]) == 1
+    assert run("policy", "check", str(policy), str(data), "--json", "-", "--fix") == 1
     assert json.loads(capfd.readouterr().out)["policy"]["fixed"] is True
     policy.write_text(COMPLETE)
-    assert app._run(["policy", "check", str(policy), str(data)]) == 0
+    assert run("policy", "check", str(policy), str(data)) == 0
     assert 'CHANGELOG.md, "When you upgrade"' in capfd.readouterr().out
     policy.write_text("[limit]\n")
-    assert app._run(["policy", "check", str(policy), str(data)]) == 2
-    assert app._run(["policy", "check", str(policy), str(data), "--missing", "drop"]) == 2
+    assert run("policy", "check", str(policy), str(data)) == 2
+    assert run("policy", "check", str(policy), str(data), "--missing", "drop") == 2
     policy.write_text(COMPLETE)
-    assert app._run(["policy", "check", str(policy), str(data) + "x"]) == 3
-    assert app._run(["policy", "check", str(policy) + "x", str(data)]) == 2
+    assert run("policy", "check", str(policy), str(data) + "x") == 3
+    assert run("policy", "check", str(policy) + "x", str(data)) == 2
     capfd.readouterr()
-    app._run(["policy", "check", "--help"])
+    run("policy", "check", "--help")
     words = " ".join(capfd.readouterr().out.split())
     assert "--fix" in words and "They change nothing" in words

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.measures import BY_ID
 from sievert.report.texts import read_texts
 
@@ -190,4 +190,4 @@ def test_every_text_has_a_translation_and_the_exit_code_is_1(tmp_path: Path) -> 
     data.write_text("zip,ill\n1,a\n1,A\n1,b\n")
     roles = '[roles]\nquasi = ["zip"]\nsensitive = ["ill"]\nrows_are_people = true\n'
     policy.write_text(f"{roles}{LIMIT}{limit}")
-    assert app._run(["policy", "check", str(policy), str(data)]) == 1
+    assert run("policy", "check", str(policy), str(data)) == 1

@@ -8,9 +8,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.commands.protect import limit_curve
 from sievert.errors import ExhaustedError, UsageError
 
@@ -64,9 +64,9 @@ def test_the_command_draws_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         "suppressed_records = { max = 9 }\n"
     )
     given = ["protect", str(source), "--policy", str(rules), "--charts", str(tmp_path / "c")]
-    assert app._run(given) == 2
+    assert run(*given) == 2
     outputs = ["--json", str(tmp_path / "j.json"), "--html", str(tmp_path / "p.html")]
-    assert app._run([*given, "--frontier", *outputs]) == 0
+    assert run(*given, "--frontier", *outputs) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "All recodings" in shown and "chosen" in shown
     assert (tmp_path / "c" / "frontier.svg").read_text(encoding="utf-8").startswith("<!-- drawn")

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commandline import run
 from helpers.pairedrows import in_input_order
 
 import sievert
-from sievert.cli import app, protect_options
+from sievert.cli import protect_options
 from sievert.commands.protect import check, method, number_columns, writing
 from sievert.errors import InputError, RefusedError, UsageError
 
@@ -84,7 +85,7 @@ def test_the_command_and_the_library_have_the_same_gamma() -> None:
 @pytest.mark.parametrize("given", ["age=x", "age=", "age", "age=1,2"])
 def test_a_base_is_a_number(given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "t.csv").write_text("age,ill\n1,flu\n", encoding="utf-8")
-    assert app._run(["protect", str(tmp_path / "t.csv"), "--how", "round", "--base", given]) == 2
+    assert run("protect", str(tmp_path / "t.csv"), "--how", "round", "--base", given) == 2
     said = capsys.readouterr().err
     assert said.startswith("error: --base") and said.count("\n") <= 2
 
@@ -421,7 +422,7 @@ def test_the_page_of_every_method(
             given += [f"--{name}", str(each)]
     for limit, code in (("k_anonymity = { min = 1 }", 0), ("k_anonymity = { min = 90 }", 1)):
         rules.write_text(f"{text}{limit}\n", encoding="utf-8")
-        assert app._run([*given, *(["--force"] if code else [])]) == code
+        assert run(*given, *(["--force"] if code else [])) == code
         said = capsys.readouterr()
         shown = " ".join(said.out.split())
         assert "Use" in shown and "What is lost" in shown

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 from sievert import methods
-from sievert.cli import app
 
 pytestmark = pytest.mark.slow
 QUASI = ["age", "zip"]
@@ -20,10 +20,6 @@ HEADLINES = {
     "attacker_accuracy", "learner_accuracy", "baseline", "global_relative_risk",
     "global_relative_risk_literal", "max_relative_risk", "converged", "method",
 }  # fmt: skip
-
-
-def run(*arguments: Any) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 def people(records: int = 120) -> dict[str, list[str]]:

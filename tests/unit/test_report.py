@@ -11,12 +11,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from helpers.commandline import run
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import sievert
-from sievert.cli import app
 from sievert.errors import InputError, UsageError
 from sievert.report import builder, html, markdown, texts
 from sievert.report.page import BulletList, Chapter, Grid, Link, Page, Paragraph
@@ -27,10 +27,6 @@ CSV = "age,zip,disease\n" + "".join(
 )
 ROLES = ["-q", "age,zip", "-s", "disease"]
 ENGLISH = texts.read_texts(None)
-
-
-def run(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.errors import MissingRolesError, UsageError
 from sievert.request.role_suggestion import (
     ColumnEvidence,
@@ -46,10 +46,6 @@ def path(tmp_path: Path) -> Path:
     out = tmp_path / "people of 2024.csv"
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return out
-
-
-def run(*arguments: object) -> int:
-    return app._run([str(a) for a in arguments])
 
 
 REASONS = {

@@ -7,11 +7,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import command_line
 
 from sievert.cli import analyses
 from sievert.cli.options import EngineOptions, OutputOptions, ReadingOptions, RoleOptions
@@ -48,7 +48,7 @@ def here(tmp_path: Path) -> Path:
 def ask(here: Path, requests: list[Any], *options: str) -> list[dict[str, Any]]:
     """The answers to requests, which are objects or bytes; none of them has a value of the data."""
     lines = [r if isinstance(r, bytes) else json.dumps(r).encode() for r in requests]
-    command = [sys.executable, "-m", "sievert", "serve", "--stdio", "--policy", "policy.toml"]
+    command = command_line("serve", "--stdio", "--policy", "policy.toml")
     done = subprocess.run(
         [*command, *options], input=b"\n".join(lines), cwd=here, capture_output=True, check=False
     )
@@ -207,7 +207,7 @@ def test_it_does_not_start_without_a_policy(
 def test_a_server_speaks_of_files_not_of_counts_or_plans(here: Path) -> None:
     """A request cannot ask about a plan, nor about counts: a program lets files through by code."""
     state = here / "closed.state"
-    count = [sys.executable, "-m", "sievert", "count", "closed.csv", "-q", "age", "-s", "ill"]
+    count = command_line("count", "closed.csv", "-q", "age", "-s", "ill")
     made = subprocess.run([*count, "-o", state], cwd=here, capture_output=True, check=False)
     assert made.returncode == 0, made.stderr
     file, counts, *plans = ask(

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 from helpers import sketchtables
-from helpers.badinputs import run
+from helpers.commandline import run_process
 
 import sievert
 from sievert.commands.sketch.class_sample import estimate_total, score_interval
@@ -289,14 +289,14 @@ def test_the_command_line(tmp_path: Path) -> None:
     salt = ["--salt", str(tmp_path / "salt")]
     for name in "tu":
         table, sketch = tmp_path / f"{name}.csv", tmp_path / f"{name}.sketch"
-        done = run("sketch", table, "-q", "age", "-s", "ill", *salt, "-o", sketch)
+        done = run_process("sketch", table, "-q", "age", "-s", "ill", *salt, "-o", sketch)
         assert done.returncode == 0 and ("50 %" in done.stdout) == (name == "t")
     files, merged = (tmp_path / "t.sketch", tmp_path / "u.sketch"), tmp_path / "both.sketch"
-    content = json.loads(run("sketch", *files, "-o", merged, "--json", "-").stdout)
+    content = json.loads(run_process("sketch", *files, "-o", merged, "--json", "-").stdout)
     assert content["table"]["rows"] == 6
     assert content["sketches"][0]["unique"] == {"estimate": 2 / 6, "high": 2 / 6, "low": 2 / 6}
-    assert "einzigartig" in run("sketch", merged, "--language", "de").stdout
-    refused = run("sketch", merged, "-q", "age")
+    assert "einzigartig" in run_process("sketch", merged, "--language", "de").stdout
+    refused = run_process("sketch", merged, "-q", "age")
     assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
 
 

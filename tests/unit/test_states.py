@@ -16,7 +16,7 @@ from typing import Any
 import pandas
 import pyarrow as pa
 import pytest
-from helpers.badinputs import run
+from helpers.commandline import run_process
 from pyarrow import parquet
 
 import sievert
@@ -599,23 +599,28 @@ def test_commands(tmp_path: Path) -> None:
     (data := tmp_path / "t.csv").write_text("zip,ill\n1,flu\n1,hiv\n2,flu\n")
     (tmp_path / "gone.csv").write_text("zip,ill\n2,flu\n")
     state = str(tmp_path / "state")
-    done = run("count", str(data), "-q", "zip", "-s", "ill", "-o", state)
+    done = run_process("count", str(data), "-q", "zip", "-s", "ill", "-o", state)
     assert done.returncode == 0 and "as sensitive as the data" in done.stdout, done.stderr
-    assert run("count", str(data), "-q", "zip", "-o", state, "--missing", "drop").returncode == 2
-    assert run("count", str(data), "-q", "zip").returncode == 2
-    listed = run("count", "--help").stdout
+    assert (
+        run_process("count", str(data), "-q", "zip", "-o", state, "--missing", "drop").returncode
+        == 2
+    )
+    assert run_process("count", str(data), "-q", "zip").returncode == 2
+    listed = run_process("count", "--help").stdout
     assert "--delimiter" in listed and "--missing" not in listed and "suppressed" not in listed
-    done = run("update", state, "--remove", str(tmp_path / "gone.csv"), "--language", "de")
+    done = run_process("update", state, "--remove", str(tmp_path / "gone.csv"), "--language", "de")
     assert done.returncode == 0 and "1 Datensatz entfernt" in done.stdout, done.stderr
-    again = run("update", state, "--remove", str(tmp_path / "gone.csv"))
+    again = run_process("update", state, "--remove", str(tmp_path / "gone.csv"))
     assert again.returncode == 7 and again.stderr.splitlines() == [
         "error: gone.csv: these records were taken away already. Try: --again, if they are other "
         "people whose records look the same"
     ]
-    again = run("merge", state, state, "-o", str(tmp_path / "both"))
+    again = run_process("merge", state, state, "-o", str(tmp_path / "both"))
     assert again.returncode == 7 and "state: these records were added already" in again.stderr
-    done = run("merge", state, state, "--again", "-o", str(tmp_path / "both"), "--json", "-")
+    done = run_process(
+        "merge", state, state, "--again", "-o", str(tmp_path / "both"), "--json", "-"
+    )
     assert json.loads(done.stdout)["state"]["records"] == 4
-    assessed = run("assess", str(tmp_path / "both"), "--json", "-")
+    assessed = run_process("assess", str(tmp_path / "both"), "--json", "-")
     assert json.loads(assessed.stdout)["table"]["rows"] == 4
     assert os.path.exists(state)

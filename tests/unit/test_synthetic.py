@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commandline import run
 from helpers.effort import tried
 from helpers.synthetictables import (
     Rows,
@@ -33,7 +34,6 @@ from helpers.synthetictables import (
 
 import sievert
 from sievert import session
-from sievert.cli import app
 from sievert.commands.synthetic.attacks import keys, nearness, singling_out
 from sievert.commands.synthetic.attacks import tables as tables_module
 from sievert.commands.synthetic.attacks.attacks import SyntheticSettings, attack_synthetic
@@ -578,14 +578,14 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rules = "rows_are_people = true\n[limits.synthetic.copies]\nrisk = { max = 0.05 }\n"
     policy.write_text(roles + rules, encoding="utf-8")
     command = ["synthetic", t, "--policy", str(policy), "--control"]
-    assert app._run([*command, control, fresh]) == 0
-    assert app._run([*command, control, fresh, copied]) == 1  # one of several is enough
-    assert app._run([*command, control, copied, fresh]) == 1
-    assert app._run([*command, different, fresh]) == 2
-    assert app._run([*command[:-1], fresh]) == 2  # a risk without a control
-    assert app._run([*command, control, fresh, str(tmp_path / "none.csv")]) not in (0, 1)
-    assert app._run([*command, control, fresh, "--timeout", "0.000001"]) == 5
-    assert app._run([*command, control, fresh, "--memory", "1MB"]) == 5
+    assert run(*command, control, fresh) == 0
+    assert run(*command, control, fresh, copied) == 1  # one of several is enough
+    assert run(*command, control, copied, fresh) == 1
+    assert run(*command, different, fresh) == 2
+    assert run(*command[:-1], fresh) == 2  # a risk without a control
+    assert run(*command, control, fresh, str(tmp_path / "none.csv")) not in (0, 1)
+    assert run(*command, control, fresh, "--timeout", "0.000001") == 5
+    assert run(*command, control, fresh, "--memory", "1MB") == 5
     capsys.readouterr()
 
 
@@ -618,7 +618,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     split, page, scores = "age,sex:job", str(tmp_path / "p.html"), str(tmp_path / "r.csv")
     command = ["synthetic", t, s, "--control", c, "-q", "age,sex", "-s", "job", "-i", "weight"]
     more = ["--split", split, "--json", "-", "--html", page, "--records", scores]
-    assert app._run([*command, *more]) == 0
+    assert run(*command, *more) == 0
     content = json.loads(capsys.readouterr().out)
     attacks = content["attacks"]
     names = {"copies", "unique_copies", "singling_out", "linkability", "membership"}
@@ -628,8 +628,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     html = Path(page).read_text(encoding="utf-8")
     assert "singling out" in html and "generator" in html
     assert len(Path(scores).read_text(encoding="utf-8").splitlines()) == 81
-    assert app._run([*command, "--split", "age"]) == 2
-    assert app._run(["synthetic", t]) == 2
+    assert run(*command, "--split", "age") == 2
+    assert run("synthetic", t) == 2
 
 
 def test_several_tables_and_odd_ones() -> None:
@@ -798,7 +798,7 @@ def test_the_map_shows_the_highest_risk_of_any_attack() -> None:
 
 
 def test_help_names_no_default_of_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app._run(["synthetic", "--help"]) == 0
+    assert run("synthetic", "--help") == 0
     assert "MISSING" not in capsys.readouterr().out
 
 

@@ -9,9 +9,9 @@ from random import Random
 import pyarrow
 import pyarrow.parquet
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.errors import InputError
 from sievert.sources.checksums import WITH_CHECKSUM
 
@@ -28,7 +28,7 @@ def write(path: Path, *, checksums: bool) -> Path:
 def test_what_is_said(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     path = write(tmp_path / "t.parquet", checksums=True)
     assert sievert.assess(path, "q").table["verified"] is False
-    assert app._run(["assess", str(path), "-q", "q"]) == 0
+    assert run("assess", str(path), "-q", "q") == 0
     assert "not verified" in capsys.readouterr().out
     found = sievert.assess(path, "q", verify=True).table["verified"]
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -37,7 +37,7 @@ def test_what_is_said(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert (
         sievert.assess(plain, "q", verify=True).table["verified"]["page_checksums"] == "none stored"
     )
-    assert app._run(["assess", str(plain), "-q", "q", "--verify"]) == 0
+    assert run("assess", str(plain), "-q", "q", "--verify") == 0
     assert "page checksums none stored" in capsys.readouterr().out
     both = sievert.assess(tmp_path, "q", verify=True).table["verified"]
     assert both["page_checksums"] == "hold where stored"

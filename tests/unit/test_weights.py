@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 from sievert.errors import ExhaustedError, InputError, UsageError
 
 # sdcMicro, tests/testthat/test_indivRisk.R.
@@ -119,7 +119,7 @@ def test_the_chapter_of_the_population_is_on_the_page(tmp_path: Path) -> None:
     path.write_text("q,w,s\na,2,x\na,3,y\n,4,y\nb,5,x\n")
     options = ["--weight", "w", "--fraction", "0.1", "--missing", "wildcard", "--alpha", "0.5"]
     command = ["assess", str(path), "-q", "q", "-s", "s", *options, "--individual-risk", "approx"]
-    assert app._run([*command, "--markdown", str(page), "--json", str(out)]) == 0
+    assert run(*command, "--markdown", str(page), "--json", str(out)) == 0
     text, content = page.read_text(), json.loads(out.read_text())
     assert "Individual risk: mean (global risk), by weights" in text and "Zayatz" in text
     assert "counts as 0.5 of a match" in text and "approximated" in text
@@ -174,7 +174,7 @@ def test_nothing_of_the_population_is_shareable(
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text("q,w\na,2\na,3\n")
-    assert app._run(["assess", str(path), "-q", "q", "--weight", "w", "--share"]) == 7
+    assert run("assess", str(path), "-q", "q", "--weight", "w", "--share") == 7
     assert "moved by one person" in capsys.readouterr().err
     found = sievert.assess(path, "q", weight="w")
     assert "population" not in found.share().to_dict()

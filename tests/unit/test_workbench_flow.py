@@ -20,8 +20,7 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-
-from sievert.cli import app
+from helpers.commandline import command_line, run
 
 ROOT = Path(__file__).parents[2]
 ROWS = 200
@@ -70,7 +69,7 @@ class Visitor:
     """Somebody with a browser without JavaScript."""
 
     def __init__(self, folder: Path) -> None:
-        command = [sys.executable, "-m", "sievert", "workbench", "hospital.csv", "--no-browser"]
+        command = command_line("workbench", "hospital.csv", "--no-browser")
         self.process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -191,7 +190,7 @@ def run_by_hand(script: str, folder: Path) -> Path:
         words = shlex.split(line)
         if words[:1] == ["sievert"] and {"-o", "--json", "--html"} & {*words}:
             with chdir(again):
-                assert app._run(words[1:]) in (0, 1), line
+                assert run(*words[1:]) in (0, 1), line
     return again
 
 

@@ -6,11 +6,11 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from helpers.commandline import command_line
 
 from sievert.numerics import machine
 from sievert.report.texts import read_texts
@@ -149,7 +149,7 @@ def test_what_is_known_to_be_refused_is_not_begun(folder: Path) -> None:
 
 
 def test_a_command_ends_with_the_workbench_that_began_it() -> None:
-    command = [sys.executable, "-m", "sievert", "columns", "-"]
+    command = command_line("columns", "-")
     environment = {**os.environ, GUARDIAN: "1"}  # not the process that begins it here
     with subprocess.Popen(
         command,

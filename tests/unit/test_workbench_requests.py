@@ -13,7 +13,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -23,6 +22,7 @@ from typing import NamedTuple
 
 import pytest
 import uvicorn
+from helpers.commandline import command_line
 from starlette.applications import Starlette
 from uvicorn.server import ServerState
 
@@ -46,7 +46,7 @@ class Workbench:
         (folder / "data.csv").write_text(TABLE)
         self.temp = folder / "temp"
         self.temp.mkdir(mode=0o700)
-        command = [sys.executable, "-m", "sievert", "workbench", "data.csv", "--no-browser"]
+        command = command_line("workbench", "data.csv", "--no-browser")
         self.process = subprocess.Popen(
             [*command, *options],
             cwd=folder,
@@ -384,7 +384,7 @@ def test_a_killed_workbench_leaves_nothing_for_long(tmp_path: Path) -> None:
     (left,) = running.temp.iterdir()
     code, _ = running.end(signal.SIGKILL)
     assert code == -signal.SIGKILL and left.exists()
-    command = [sys.executable, "-m", "sievert", "columns", "data.csv", "--temp", str(running.temp)]
+    command = command_line("columns", "data.csv", "--temp", str(running.temp))
     for _ in range(100):  # a command that was running may still be ending
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
         if not list(running.temp.iterdir()):
