@@ -53,11 +53,11 @@ An example.
 ORACLE = '    result["k_anonymity"] = min(sizes)\n'
 # Every test that looks at all measures; of those on random tables a few cases.
 TESTS = (
-    "tests/unit/test_rooms.py::test_every_measure_has_a_function_and_a_page",
-    "tests/unit/test_rooms.py::test_records_are_complete",
-    "tests/unit/test_typing.py::test_the_stub_is_that_of_the_records",
-    "tests/unit/test_cli.py::test_all_shows_every_measure",
-    "tests/unit/test_cli.py::test_measures_lists_every_record",
+    "tests/unit/package/test_rooms.py::test_every_measure_has_a_function_and_a_page",
+    "tests/unit/package/test_rooms.py::test_records_are_complete",
+    "tests/unit/package/test_typing.py::test_the_stub_is_that_of_the_records",
+    "tests/unit/cli/test_cli.py::test_all_shows_every_measure",
+    "tests/unit/cli/test_cli.py::test_measures_lists_every_record",
     "tests/docs/test_pages.py::test_examples[pairs_alike]",
     "tests/docs/test_pages.py::test_page_is_complete",
     "tests/docs/test_pages.py::test_tables_of_measures_are_those_of_the_records",

@@ -14,10 +14,10 @@ import pandas
 import polars
 import pyarrow as pa
 import pytest
+from helpers import randomtables
 from helpers.effort import tried
 from helpers.suppressedoracle import limits_on_classes
 from pyarrow import csv, parquet
-from tests import randomtables
 
 import sievert
 from sievert import session
