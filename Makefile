@@ -117,7 +117,7 @@ docs: $(VENV)/.full
 
 soak: $(VENV)/.full
 	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property tests/parity \
-	  $(patsubst %,tests/unit/test_%.py,false_safe lattice linkage protect suda synthetic \
+	  $(patsubst %,tests/unit/*/test_%.py,false_safe lattice linkage protect suda synthetic \
 	  workbench_hostile) --soak
 
 corpus: $(VENV)/.full

@@ -6,11 +6,12 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from helpers.commandline import command_line
 
 STEPS = (
     *("load", "roles", "policy", "assess", "explain"),
@@ -43,7 +44,7 @@ def start_bench(place: Path, *arguments: str) -> RunningBench:
     temporary.mkdir(exist_ok=True)
     with said.open("w") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "sievert", "workbench", *arguments, "--no-browser"],
+            command_line("workbench", *arguments, "--no-browser"),
             cwd=place,
             stdout=subprocess.PIPE,
             stderr=errors,

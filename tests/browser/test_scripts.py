@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from browser.making import Workshop, drawn, numbers, written
 from browser.tabs import Tab
+from helpers.commandline import run
 from helpers.payloads import NAMES, PAYLOADS, as_file
 from markupsafe import escape
 
 import sievert
-from sievert.cli import app
 from sievert.commands.report.api import build_page
 from sievert.formatting import printable
 from sievert.report import builder, html
@@ -100,10 +100,8 @@ def test_command_line(tab: Tab, tmp_path: Path, command: str) -> None:
         tables.append(written(tmp_path, first + 1, table))
     page = tmp_path / f"{as_file(PAYLOADS[first + 2])}.html"
     title = PAYLOADS[first + 3]
-    done = app._run(
-        [command, *map(str, tables), *COMMANDS[command], "--html", str(page),
-         "--title", title]
-    )  # fmt: skip
+    done = run(command, *map(str, tables), *COMMANDS[command], "--html", str(page),
+         "--title", title)  # fmt: skip
     assert done == 0
     quiet(tab, page.as_uri())
     text = shown(tab)

@@ -26,18 +26,18 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
 # Pages whose examples other tests run, and where.
 ELSEWHERE = {
-    "attacks": "unit/test_attacking.py",
-    "approximate": "unit/test_approximate.py",
-    "charts": "unit/test_charts.py",
+    "attacks": "unit/attack/test_attacking.py",
+    "approximate": "unit/measures/test_approximate.py",
+    "charts": "unit/charts/test_charts.py",
     "compare": "docs/test_losses_page.py",
     "estimation": "docs/test_losses_page.py",
     "limit": "docs/test_pages.py",
-    "linkage": "unit/test_linkage.py",
+    "linkage": "unit/attack/test_linkage.py",
     "losses": "docs/test_losses_page.py",
-    "methods": "unit/test_methods.py",
-    "population": "unit/test_population.py",
+    "methods": "unit/methods/test_methods.py",
+    "population": "unit/population/test_population.py",
     "reasoning": "docs/test_pages.py",
-    "suda": "unit/test_suda.py",
+    "suda": "unit/attacks/test_suda.py",
 }
 
 

@@ -13,8 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-
-from sievert.cli.app import _run
+from helpers.commandline import run
 
 ROOT = Path(__file__).parents[2]
 POLICIES = ROOT / "examples" / "policies"
@@ -71,7 +70,7 @@ def test_limits_are_shown_as_met_only_where_no_column_is_left_over(name: str, de
     for command in re.findall(r"^\$ sievert (protect .*)", guide(name), re.MULTILINE):
         words = [re.sub("^demo/", f"{demo}/", word) for word in shlex.split(command)]
         words = [re.sub("^examples/", f"{ROOT}/examples/", word) for word in words]
-        assert _run([*words, "--force"]) == 0
+        assert run(*words, "--force") == 0
     seen = 0
     shown = re.findall(r"^\$ (sievert assess .*)\n((?:[^$`].*\n)*)", guide(name), re.MULTILINE)
     for command, said in shown:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 
 import sievert
 from sievert.measures import BY_ID, MEASURES
@@ -253,9 +254,8 @@ def test_links_between_measures_of_a_secret_hold(data: dict[str, list[str]]) -> 
 
 
 def test_exit_codes_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
-    from sievert.cli.app import _run
 
-    _run(["--help"])
+    run("--help")
     said = " ".join(capsys.readouterr().out.split()).partition("Exit codes:")[2]
     said = said.partition("interrupted")[0]
     codes = [code for row in table(guide("engineer"), "code | meaning")[1:]

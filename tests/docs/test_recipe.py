@@ -55,11 +55,11 @@ An example.
 ORACLE = '    result["k_anonymity"] = min(sizes)\n'
 # Every test that looks at all measures; of those on random tables a few cases.
 TESTS = (
-    "tests/unit/test_rooms.py::test_every_measure_has_a_function_and_a_page",
-    "tests/unit/test_rooms.py::test_records_are_complete",
-    "tests/unit/test_typing.py::test_the_stub_is_that_of_the_records",
-    "tests/unit/test_cli.py::test_all_shows_every_measure",
-    "tests/unit/test_cli.py::test_measures_lists_every_record",
+    "tests/unit/package/test_rooms.py::test_every_measure_has_a_function_and_a_page",
+    "tests/unit/package/test_rooms.py::test_records_are_complete",
+    "tests/unit/package/test_typing.py::test_the_stub_is_that_of_the_records",
+    "tests/unit/cli/test_cli.py::test_all_shows_every_measure",
+    "tests/unit/cli/test_cli.py::test_measures_lists_every_record",
     "tests/docs/test_pages.py::test_examples[pairs_alike]",
     "tests/docs/test_pages.py::test_page_is_complete",
     "tests/docs/test_pages.py::test_tables_of_measures_are_those_of_the_records",
@@ -243,7 +243,7 @@ def test_the_recipe_for_a_measure_that_protect_honours_is_complete(project: Path
 
     found = protect(project, "least_doubt = { min = 0.3 }")
     assert found["policy"]["met"] is True
-    names = ("test_class_rules", "test_typing", "test_rooms")
+    names = ("measures/test_class_rules", "package/test_typing", "package/test_rooms")
     tests = (f"tests/unit/{name}.py" for name in names)
     done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
@@ -278,8 +278,8 @@ def test_the_recipe_for_a_loss_is_complete(project: Path) -> None:
     assert 0 <= found["loss"]["coarse_cells"] <= 1
     whole = "tests/property/test_full_domain.py"
     tests = (
-        "tests/unit/test_class_rules.py",
-        "tests/unit/test_languages.py",
+        "tests/unit/measures/test_class_rules.py",
+        "tests/unit/report/test_languages.py",
         f"{whole}::test_every_limit_meets_every_loss",
         f"{whole}::test_limits_on_the_table_as_a_whole",
         *(f"{whole}::test_the_best_of_all_nodes[{n}-numpy]" for n in range(0, 300, 7)),
@@ -334,7 +334,9 @@ def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
         suppressed=np.zeros(table.records, dtype=bool),
     )
 '''
-STRENGTH = """    strength: float | None = option("Unchanged: a number.", default=None, heading="Release")
+STRENGTH = """    strength: float | None = option(
+        "Unchanged: a number.", default=None, heading="Release"
+    )
     seconds: float"""
 
 

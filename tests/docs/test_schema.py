@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 from helpers.jsonschema_subset import faults
 
 import sievert
-from sievert.cli import app, catalogue, doctor, outputs, parser
+from sievert.cli import catalogue, doctor, outputs, parser
 from sievert.papers import pages
 from sievert.version import __version__
 
@@ -114,7 +115,7 @@ def test_every_command_with_json_has_a_part_of_the_schema(
 ) -> None:
     described = ", ".join(each.get("description", "") for each in SCHEMA["$defs"].values())
     for command in parser.COMMANDS:
-        assert app._run([*command.split(), "--help"]) == 0
+        assert run(*command.split(), "--help") == 0
         if re.search(r"^ +--json\b", capsys.readouterr().out, re.MULTILINE):
             assert f"sievert {command}" in described.split(", "), command
 

@@ -6,8 +6,6 @@ import ctypes
 import io
 import os
 import resource
-import subprocess
-import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -149,23 +147,6 @@ def tarred(path: Path, name: str, content: str, mode: Any = "w") -> Path:
 
 
 # -- processes ----------------------------------------------------------------------------------
-
-
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "sievert", *map(str, arguments)]
-
-
-def run(*arguments: object, **how: Any) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own."""
-    usual = {"capture_output": True, "timeout": 60, "env": environment()}
-    settings: dict[str, Any] = usual | how
-    return subprocess.run(command(*arguments), text=True, **settings)
-
-
-def environment(**other: str | None) -> dict[str, str]:
-    """This environment with some variables set, or taken away where None."""
-    found = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **other}
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def without_privileges() -> None:

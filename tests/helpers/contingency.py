@@ -22,6 +22,7 @@ def secret_counts(matrix: Sequence[Sequence[int]]) -> SecretCounts:
     values = Counter(c for c in columns if c)
     profiles = Counter(tuple(sorted((n for n in row if n), reverse=True)) for row in rows)
     joint = Counter((sum(row), columns[s], n) for row in rows for s, n in enumerate(row) if n)
+    nq, ns, n = zip(*joint, strict=True)
     gaps: dict[int, int] = {}
     for row in rows:
         size = sum(row)
@@ -32,6 +33,6 @@ def secret_counts(matrix: Sequence[Sequence[int]]) -> SecretCounts:
         sizes=Sizes.from_arrays(list(sizes), list(sizes.values())),
         values=Sizes.from_arrays(list(values), list(values.values())),
         profiles=Profiles.from_arrays([list(p) for p in profiles], list(profiles.values())),
-        joint=JointCounts.from_arrays(*zip(*joint, strict=True), list(joint.values())),
+        joint=JointCounts.from_arrays(nq, ns, n, list(joint.values())),
         gaps=Gaps.from_arrays(gaps, gaps.values()),
     )

@@ -118,11 +118,11 @@ def load(connection: duckdb.DuckDBPyConnection, table: dict[str, list[Any]]) -> 
 
 def as_assessed(table: dict[str, list[Any]], quasi: list[str]) -> dict[str, Any]:
     """The same numbers by `assess`, and whether each limit is met; nothing where there is none."""
-    policy = {
+    policy: dict[str, dict[str, Any]] = {
         "roles": {"rows_are_people": True, "ignored": {c: "-" for c in table if c not in quasi}},
         "limits": {"reidentification": {"k_anonymity": {"min": LIMITS["k"]}}},
     }
-    del policy["roles"]["ignored"]["ill"]  # type: ignore[attr-defined]
+    del policy["roles"]["ignored"]["ill"]
     policy["limits"]["reidentification"]["unique_records"] = {"max": LIMITS["share"]}
     policy["limits"]["inference"] = {"ill": {"l_diversity": {"min": LIMITS["l"]}}}
     try:

@@ -13,13 +13,14 @@ import contextlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sievert.cli.app import _run
+from helpers.commandline import run
+
 from sievert.measures import MEASURES
 from sievert.sharing import round_share, shown_records
 
@@ -84,7 +85,7 @@ def ward(records: int = 1230, size: int = 6) -> list[Row]:
     ]
 
 
-def changed(rows: list[Row], at: int, **values: str) -> tuple[Row, ...]:
+def changed(rows: Sequence[Row], at: int, **values: str) -> tuple[Row, ...]:
     """The same table, one person with other values."""
     new = tuple(values.get(name, old) for name, old in zip(HEADER, rows[at], strict=True))
     return (*rows[:at], new, *rows[at + 1 :])
@@ -234,7 +235,7 @@ class Workplace:
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
-            code = _run(list(tokens))
+            code = run(*list(tokens))
         return code, out.getvalue(), err.getvalue()
 
     def shared(self, *tokens: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, TypeAlias
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 
 mpmath.mp.dps = 50
 

@@ -91,7 +91,7 @@ class Server:
         kinds = list(types) or ["text"] * len(columns)
         table = sql.Identifier(name)
         fields = sql.SQL(", ").join(
-            sql.SQL("{} " + kind).format(sql.Identifier(c))  # type: ignore[arg-type]
+            sql.SQL("{} " + kind).format(sql.Identifier(c))
             for c, kind in zip(columns, kinds, strict=True)
         )
         self.admin.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(table))

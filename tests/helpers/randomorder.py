@@ -39,7 +39,7 @@ def score_of_runs(values: Sequence[Any]) -> float:
     squares = mean
     squares += 2 * (n - 2) * triples / (n * (n - 1) * (n - 2))
     squares += (n - 2) * (n - 3) * (fours + crossed) / (n * (n - 1) * (n - 2) * (n - 3))
-    return (equal - mean) / math.sqrt(squares - mean**2)
+    return float((equal - mean) / math.sqrt(squares - mean**2))
 
 
 def ranks_of(values: Sequence[Any]) -> list[float]:

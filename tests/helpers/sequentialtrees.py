@@ -101,5 +101,5 @@ def _purity(counts: Any, is_number: bool) -> float:
     """What Gini's impurity, or the sum of squares of numbers, falls by as this grows."""
     codes = np.arange(len(counts))
     if is_number:
-        return (counts * codes).sum() ** 2 / counts.sum()
-    return (counts * counts).sum() / counts.sum()
+        return float((counts * codes).sum() ** 2 / counts.sum())
+    return float((counts * counts).sum() / counts.sum())

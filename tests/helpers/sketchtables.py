@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -31,7 +32,7 @@ def typed_columns(records: int, seed: int = 0) -> dict[str, list[Any]]:
     random = Random(seed)
     towns = ["Köln", "", "a:b", "5:Köln", "it's", 'say "x"', "東京", "x" * 70, "34", "34.0", "-"]
     floats = [0.1, -0.0, 0.0, 1e-7, 1.5e300, 123456789.0, 1e16, 2**60 + 0.0, -2.5, 1 / 3, 34.0]
-    makers = {
+    makers: dict[str, Callable[[], Any]] = {
         "number": lambda: random.choice([random.randrange(-300, 900), 2**62, -(2**62)]),
         "town": lambda: random.choice(towns),
         "born": lambda: datetime.date(1900, 2, 27) + datetime.timedelta(random.randrange(40000)),

@@ -6,14 +6,15 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-COMMAND = [sys.executable, "-m", "sievert"]
+from helpers.commandline import command_line
+
+COMMAND = command_line()
 MASKS = ("SigBlk", "SigCgt")  # signals that a process holds, and those that it handles
 
 

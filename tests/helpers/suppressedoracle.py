@@ -59,7 +59,7 @@ def suppressed_class(
     base, shares = _shares(pairs), _shares(here)
     gains = [shares[s] / base[s] - 1 for s in shares]
     numbers["t_closeness"] = [float(_distance(base, shares))]
-    numbers["beta_likeness"] = [float(max(0, *gains))]
+    numbers["beta_likeness"] = [float(max([Fraction(0), *gains]))]
     caps = [-math.log(base[s]) for s in shares]
     numbers["enhanced_beta_likeness"] = list(zip(map(float, gains), caps, strict=True))
     present = [abs(math.log(shares[s] / base[s])) for s in shares]
@@ -74,7 +74,8 @@ def suppressed_class(
         values = [s for s in order if s in base]
         distance = Fraction(0)
         for i in range(len(values) - 1):
-            distance += abs(sum(base[s] - shares.get(s, 0) for s in values[: i + 1]))
+            steps = [base[s] - shares.get(s, 0) for s in values[: i + 1]]
+            distance += abs(sum(steps, Fraction(0)))
         numbers["t_closeness_ordered"] = [float(distance / max(1, len(values) - 1))]
     if ladder is not None:
         numbers["t_closeness_hierarchical"] = [float(_tree_distance(base, shares, ladder))]

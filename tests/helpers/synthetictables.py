@@ -6,7 +6,7 @@ import csv
 import itertools
 import math
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -104,7 +104,7 @@ class Brute:
         self.pool, self.fake, self.n = original + control, fake, len(original)
         self.numeric = []
         for at in range(len(names)):
-            known = [r[at] for r in self.pool + fake if r[at] is not None]
+            known = [text for row in self.pool + fake if (text := row[at]) is not None]
             self.numeric.append(bool(known) and all(_is_number(t) for t in known))
         self.width = len(names)
 
@@ -115,7 +115,7 @@ class Brute:
     def part(self, a: Any, b: Any, at: int) -> int:
         x, y = self.value(a, at), self.value(b, at)
         if x is None or y is None or not self.numeric[at]:
-            return UNIT * (x != y)
+            return 0 if x == y else UNIT
         known = [v for r in self.pool if (v := self.value(r, at)) is not None]
         low, high = (min(known), max(known)) if known else (Fraction(0), Fraction(0))
         x, y = (min(max(v, low), high) for v in (x, y))
@@ -127,7 +127,7 @@ class Brute:
         first, second = (
             math.floor(UNIT * (v - low) / (high - low) + Fraction(1, 2)) for v in (x, y)
         )
-        return abs(first - second)
+        return abs(int(first - second))
 
     def distance(self, a: Any, b: Any, ats: Any) -> int:
         return sum(self.part(a, b, at) for at in ats)
@@ -194,11 +194,13 @@ def check_every_score(given: RandomTables, monkeypatch: pytest.MonkeyPatch) -> N
         assert near.near_other[i].tolist() == [sum(a <= d <= b for d in kin) for a, b in bounds]
         if kin:
             assert near.other[i] == min(kin)
-    share = Counter[int]()
+    share: dict[int, Fraction] = defaultdict(Fraction)
     for other in fake:
         away = [brute.distance(row, other, every) for row in brute.pool]
         who = [i for i, d in enumerate(away) if d == min(away)]
-        share.update({i: Fraction(1, len(who)) for i in who})  # type: ignore[dict-item]
+        for i in who:
+            share[i] += Fraction(1, len(who))
+    assert near.share is not None
     assert near.share.tolist() == pytest.approx([float(share[i]) for i in range(len(brute.pool))])
     if brute.width > 1:
         _check_guesses(brute, tables, names)
@@ -395,7 +397,7 @@ class Population:
             }
             for rows in (original, fake, control)
         ]
-        return join_tables(*tables, categories=self.categories)
+        return join_tables(tables[0], tables[1], tables[2], categories=self.categories)
 
     def draw(
         self, people: int, seed: int, copied: float = 0.0, changed: int = 0

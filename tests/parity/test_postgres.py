@@ -21,7 +21,7 @@ import duckdb
 import pyarrow
 import pytest
 from helpers import dbtmacros, enginereleases, ledgerparity, sketchtables, spellingtables
-from helpers.badinputs import command, environment, run
+from helpers.commandline import command_line, environment, run_process
 from helpers.effort import tried
 from helpers.postgresserver import LACKING, Server, binaries
 from helpers.randomtables import case, mark_suppressed
@@ -763,7 +763,7 @@ def test_a_password_is_never_shown(server: Server, towns: str, tmp_path: Path) -
     ):
         out = tmp_path / "out.json"
         address = server.url(table, user)
-        done = run("assess", address, "-q", column, "--json", out, "--debug", "--force",
+        done = run_process("assess", address, "-q", column, "--json", out, "--debug", "--force",
                    env=environment(**settings))  # fmt: skip
         assert done.returncode == code, done.stderr
         said = done.stdout + done.stderr + (out.read_text() if out.exists() else "")
@@ -775,7 +775,7 @@ def test_a_password_is_never_shown(server: Server, towns: str, tmp_path: Path) -
 def test_no_message_repeats_a_value(server: Server) -> None:
     """The database's own words would."""
     address = server.load("marked", {"q": ["Zq7cellvalue", "1"]})
-    done = run("assess", address, "-q", "q", "--type", "q=int", "--debug")
+    done = run_process("assess", address, "-q", "q", "--type", "q=int", "--debug")
     assert done.returncode == 3 and "1 value(s) of column 'q' are not int" in done.stderr
     assert "zq7" not in (done.stdout + done.stderr).casefold()
 
@@ -859,7 +859,7 @@ def test_time_limits(server: Server, slow: str) -> None:
 
 def test_a_lost_connection(server: Server, slow: str, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
-    arguments = command("assess", slow, "-q", "town", "-s", "ill", "--json", out)
+    arguments = command_line("assess", slow, "-q", "town", "-s", "ill", "--json", out)
     process = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     server.admin.execute("SELECT pg_terminate_backend(%s)", [busy(server)])
     said, complained = process.communicate(timeout=60)
@@ -881,7 +881,7 @@ def test_lost_between_two_questions(server: Server, towns: str) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_stops_the_database(server: Server, slow: str, number: int) -> None:
-    arguments = command("assess", slow, "-q", "town")
+    arguments = command_line("assess", slow, "-q", "town")
     process = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     busy(server)
     process.send_signal(number)

@@ -21,6 +21,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from helpers import enginereleases, ledgerparity, sketchtables, spellingtables
+from helpers.commandline import command_line
 from helpers.effort import SOAKING, tried
 from helpers.randomtables import Case, case, mark_suppressed
 from helpers.roworder import without_order
@@ -686,7 +687,7 @@ def test_nothing_that_depends_on_the_order_of_records() -> None:
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sievert", "assess", *arguments, "--engine", "spark"]
+    command = command_line("assess", *arguments, "--engine", "spark")
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300,
                           env={**os.environ, **environment})  # fmt: skip
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commandline import run
 from helpers.effort import tried
 
 import sievert
-from sievert.cli import app
 from sievert.counts.joint_classes import find_patterns, join_releases
 from sievert.errors import InputError, UsageError
 
@@ -132,11 +132,11 @@ def test_an_unsafe_pair_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     )
     write(data, {c: table[c] for c in ("id", "age", "ill")})
     given = ["protect", str(data), "--policy", str(rules), "-o", str(out), "--suppress", "0"]
-    assert app._run(given) == 0
+    assert run(*given) == 0
     out.unlink()
     Path(f"{out}.json").unlink()
     together = [*given, "--earlier", str(old), "--key", "id", "--json", str(tmp_path / "j.json")]
-    assert app._run(together) == 1
+    assert run(*together) == 1
     assert "earlier release" in " ".join(capsys.readouterr().out.split())
     content = json.loads((tmp_path / "j.json").read_text(encoding="utf-8"))
     assert content["unmet"] == "--earlier" and content["policy"]["met"] is False

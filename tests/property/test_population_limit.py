@@ -10,11 +10,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from helpers.commandline import run
 from helpers.effort import tried
 
 import sievert
-from sievert.cli import app
-from sievert.commands.protect import run
+from sievert.commands.protect import run as release_run
 from sievert.counts.answers import Sizes
 from sievert.errors import UsageError
 from sievert.policy import parse_policy
@@ -188,8 +188,8 @@ def test_the_search_against_brute_force(seed: int, monkeypatch: pytest.MonkeyPat
         protections.append(find(*given))
         return protections[-1]
 
-    find = run.find_protection
-    monkeypatch.setattr(run, "find_protection", keep)
+    find = release_run.find_protection
+    monkeypatch.setattr(release_run, "find_protection", keep)
     result = sievert.protect(data, policy=rules, hierarchies=TREES, suppress=share)
     problem, own_policy = protections[0].problem, protections[0].policy
     without = policy(1.0, None, **others)
@@ -247,4 +247,4 @@ def test_a_release_is_written_and_confirmed(tmp_path: Path) -> None:
         "[parameters]\npopulation_uniques = { fraction = 0.1 }\n"
     )
     given = [str(tmp_path / "d.csv"), "--policy", str(tmp_path / "p.toml")]
-    assert app._run(["protect", *given, "-o", str(tmp_path / "o.csv")]) == 0
+    assert run("protect", *given, "-o", str(tmp_path / "o.csv")) == 0

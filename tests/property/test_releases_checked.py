@@ -9,7 +9,6 @@ import json
 import math
 import random
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
+from helpers.commandline import command_line
 from helpers.effort import tried
 from helpers.releasecases import METHODS, Case, random_case
 from helpers.releasechecker import Judged, Value, Written, judge, order_scores, problems, read_csv
@@ -261,7 +261,7 @@ def test_releases_of_the_command_line_are_checked(name: str, tmp_path: Path) -> 
     if "hierarchies" in options:
         options["hierarchies"] = {c: h for c, h in options["hierarchies"].items() if c not in trees}
     again = tmp_path / "again.csv"
-    command = [sys.executable, "-m", "sievert", "protect", str(tmp_path / "table.csv")]
+    command = command_line("protect", str(tmp_path / "table.csv"))
     command += ["--policy", str(policy), "-o", str(again), *arguments_of(options)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

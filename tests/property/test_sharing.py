@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from helpers.commandline import command_line, run
 
 import sievert
-from sievert.cli.app import _run
 from sievert.commands.assess.result import Assessment
 from sievert.commands.report.api import build_page
 from sievert.errors import RefusedError, UsageError
@@ -334,7 +333,7 @@ def test_the_command_says_the_same(source: Path, least: int, code: int) -> None:
         f"[limits.reidentification]\nk_anonymity = {{ min = {least} }}\n"
         '[release]\norder = "the rows were made in this order"\n'
     )
-    command = [sys.executable, "-m", "sievert", "assess", str(source), "-q", "zip,age"]
+    command = command_line("assess", str(source), "-q", "zip,age")
     command += ["-s", "disease", "--policy", str(policy)]
     exact = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     output = source.with_suffix(".json")
@@ -353,20 +352,20 @@ def test_internal_is_what_there_is_without_share(
     command = ["assess", str(source), "-q", "zip,age", "-s", "disease"]
     pages = [source.parent / f"{i}.html" for i in range(3)]
     notes = [source.parent / f"{i}.md" for i in range(3)]
-    assert _run([*command, "--html", str(pages[0]), "--markdown", str(notes[0])]) == 0
+    assert run(*command, "--html", str(pages[0]), "--markdown", str(notes[0])) == 0
     assert "--internal" not in capsys.readouterr().err
     more = ["--internal", "--html", str(pages[1]), "--markdown", str(notes[1])]
-    assert _run([*command, *more]) == 0
+    assert run(*command, *more) == 0
     assert capsys.readouterr().err.count("--internal is no longer needed") == 1
     for one, two in ((pages[0], pages[1]), (notes[0], notes[1])):
         assert one.read_text() == two.read_text()
         assert "Internal: exact counts, not for passing on" in one.read_text()
         assert "canary.csv" in one.read_text()
     for given in (["--internal"], ["--internal", "--html", str(pages[2])]):
-        assert _run([*command, *given, "--share"]) == 2
+        assert run(*command, *given, "--share") == 2
         assert "--internal and --share exclude each other" in capsys.readouterr().err
     assert not pages[2].exists()
-    assert _run([*command, "--internal"]) == 0
+    assert run(*command, "--internal") == 0
     assert capsys.readouterr().err.count("no longer needed") == 1
 
 
@@ -375,24 +374,24 @@ def test_saved_results_on_a_shareable_page(
 ) -> None:
     command = ["assess", str(source), "-q", "zip,age", "-s", "disease", "--json"]
     exact, fit = (str(source.parent / f"{name}.json") for name in ("exact", "fit"))
-    assert _run([*command, exact]) == 0 and _run([*command, fit, "--share"]) == 0
+    assert run(*command, exact) == 0 and run(*command, fit, "--share") == 0
     capsys.readouterr()
     texts = []
     for given in ([exact, "--share"], [fit], [fit, "--share"]):
-        assert _run(["report", *given]) == 0
+        assert run("report", *given) == 0
         texts.append(capsys.readouterr().out)
     assert texts[0] == texts[1] == texts[2] and "Shareable: no file name" in texts[0]
-    assert _run(["report", exact]) == 0
+    assert run("report", exact) == 0
     assert "Internal: exact counts" in capsys.readouterr().out
-    assert _run(["report", exact, fit]) == 2
+    assert run("report", exact, fit) == 2
     assert "do not go on one page" in capsys.readouterr().err
     for option in (["--mask-names"], ["--min-cell", "5"]):
-        assert _run(["report", exact, *option]) == 2
+        assert run("report", exact, *option) == 2
         assert "go with --share" in capsys.readouterr().err
 
 
 def test_an_error_counts_no_few_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "t.csv"
     source.write_text("zip,age\n" + ",1\n" * 3 + "a,1\n" * 60)
-    assert _run(["assess", str(source), "-q", "zip", "--share", "--missing", "error"]) == 3
+    assert run("assess", str(source), "-q", "zip", "--share", "--missing", "error") == 3
     assert not re.search(r"\b3 records", capsys.readouterr().err)

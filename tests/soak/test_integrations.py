@@ -21,9 +21,9 @@ from xml.etree import ElementTree
 import duckdb
 import pytest
 from helpers import dbtmacros
+from helpers.commandline import run
 
 import sievert
-from sievert.cli import app
 
 ROOT = Path(__file__).parents[2]
 INTEGRATIONS = ROOT / "integrations"
@@ -96,7 +96,7 @@ def test_limits_are_read_by_real_parsers(tmp_path: Path, environment: Any) -> No
     (tmp_path / "p.toml").write_text(LIMITS)
     files = ["--junit", tmp_path / "limits.xml", "--sarif", tmp_path / "limits.sarif"]
     given = ["assess", tmp_path / "t.csv", "--policy", tmp_path / "p.toml", "--quick", *files]
-    assert app._run([str(word) for word in given]) == 1
+    assert run(*given) == 1
     commands = environment("junitparser", "sarif-tools", "sarif-pydantic")
     parsed = json.loads(run_in(tmp_path, commands / "python", "-c", PARSED))
     assert parsed["cases"] == {
@@ -143,7 +143,7 @@ def test_limits_are_as_the_schemas_say(tmp_path: Path, environment: Any) -> None
         files = [f"--{kind}={tmp_path / state}.{end}" for kind, end in OUTPUTS]
         share = ["--share"] if state == "shared" else []
         given = [tmp_path / "t.csv", "--policy", tmp_path / f"{state}.toml", "--quick", *share]
-        code = app._run(["assess", *map(str, given), *files])
+        code = run("assess", *map(str, given), *files)
         assert code == (0 if state == "met" else 1), state
     commands = environment("jsonschema", "lxml")
     pip = [commands / "pip", "download", "--quiet", "--no-deps", "--no-binary", "pytest"]

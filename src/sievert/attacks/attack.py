@@ -238,8 +238,8 @@ class Learned:
 
     def class_values(self, i: int, show: bool) -> dict[str, str | None] | None:
         """The values of a class, where values may be shown."""
-        every = values_of(self.cube, int(self.starts[i]), show) or {}
-        return {column: every[column] for column in self.cube.columns[:-1]} if show else None
+        texts = values_of(self.cube, int(self.starts[i]), show) or {}
+        return {column: texts[column] for column in self.cube.columns[:-1]} if show else None
 
     def surest_class(self, show: bool) -> Group:
         """The class with the least uncertainty, with its numbers."""

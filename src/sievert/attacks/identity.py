@@ -75,7 +75,7 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
             "candidates": value("candidates", least),
             "people": value("people", people),
         },
-        reading=_alone(cube, least, people, rate.value),
+        reading=_unique_sentence(cube, least, people, rate.value),
         worst=Group(least, {}, values_of(cube, int(np.flatnonzero(cube.counts == least)[0]), show)),
         columns=columns,
     )
@@ -90,7 +90,7 @@ def _rates(sizes: Ints) -> Floats | None:
     return np.clip(1.0 - left / record_target(sizes).entropy, 0.0, 1.0)
 
 
-def _alone(cube: Cube, least: int, people: int, rate: float | None) -> str:
+def _unique_sentence(cube: Cube, least: int, people: int, rate: float | None) -> str:
     if rate is None:
         return "There is one record: it is found without any attack."
     gone = certainty_gained(len(cube.columns), rate, RECORD)

@@ -266,8 +266,8 @@ class _MinimalUniqueSearch:
         self.tools = tools
         self.pace = pace or (lambda: None)
         bits = [1 << b for b in range(len(codes))]
-        every = (sum(c) for s in range(1, sizes + 1) for c in combinations(bits, s))
-        self.numbers = {mask: number for number, mask in enumerate(sorted(every))}
+        masks = (sum(c) for s in range(1, sizes + 1) for c in combinations(bits, s))
+        self.numbers = {mask: number for number, mask in enumerate(sorted(masks))}
         long = len(codes) >= WORD  # then sets are small
         self.sets = np.array(list(self.numbers), dtype=object if long else np.int64)
 

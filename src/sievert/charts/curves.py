@@ -132,9 +132,9 @@ def close_stairs(
 ) -> dict[str, list[tuple[float, float]]]:
     """Continue curves to 0 at a common end, and thin them out, keeping the first and last step."""
     end = max(steps[-1][0] for steps in curves.values())
-    every = {name: max(1, -(-len(steps) // WIDEST)) for name, steps in curves.items()}
+    strides = {name: max(1, -(-len(steps) // WIDEST)) for name, steps in curves.items()}
     return {
-        name: [*((x, y) for x, y in (*steps[: -1 : every[name]], steps[-1])), (end, 0.0)]
+        name: [*((x, y) for x, y in (*steps[: -1 : strides[name]], steps[-1])), (end, 0.0)]
         for name, steps in curves.items()
     }
 
@@ -206,9 +206,9 @@ def shares(title: str, below: Sequence[str], given: Iterable[Bar], *, axis: str)
     >>> [(row["row"], row["number"], row["shown"]) for row in spec["data"]["values"]]
     [('attacker', 0.25, '25 %')]
     """
-    every = list(given)
-    spec = bars(title, below, every, axis=axis, most=len(every))
-    for row, bar in zip(spec["data"]["values"], every, strict=True):
+    all_bars = list(given)
+    spec = bars(title, below, all_bars, axis=axis, most=len(all_bars))
+    for row, bar in zip(spec["data"]["values"], all_bars, strict=True):
         words = f"{row['row']}: {printable(bar.text)}"
         row |= {"shown": printable(bar.shown or bar.text), "said": words}
     said = [row["said"] for row in spec["data"]["values"]]

@@ -50,7 +50,7 @@ class Dot:
     hollow: bool = False
 
 
-def _said(dot: Dot) -> str:
+def _description(dot: Dot) -> str:
     key = "charts.dot_dominated" if dot.hollow else "charts.dot"
     return say(key, name=dot.name, lost=significant(dot.across), told=significant(dot.up))
 
@@ -62,7 +62,7 @@ def risk_utility_chart(
     *,
     across: str,
     up: str,
-    said: Callable[[Dot], str] = _said,
+    said: Callable[[Dot], str] = _description,
 ) -> Spec:
     """Named points, with the interval of what is across; both axes have their zero.
 
@@ -249,12 +249,12 @@ def of_comparison(comparison: Any) -> dict[str, Spec]:
                 "Distortion: mean share of quasi-identifiers read wrongly",
             ),
             [(p.at, p.objective, None if limit.merged else p.bound) for p in limit.points],
-            (_beside(release, secret) for release in comparison.releases),
+            (_release_dot(release, secret) for release in comparison.releases),
         )
     return charts
 
 
-def _beside(release: Any, secret: str) -> Dot:
+def _release_dot(release: Any, secret: str) -> Dot:
     at = release.limit[secret]
     least = at.disclosed if at.least is None else at.least
     return Dot(

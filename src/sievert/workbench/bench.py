@@ -18,7 +18,7 @@ from sievert.report.html import tidy
 from sievert.report.texts import Texts
 from sievert.version import __version__
 from sievert.workbench.choices import Choices, History
-from sievert.workbench.command_lines import pieces, shown, with_field_names
+from sievert.workbench.command_lines import displayed_words, pieces, with_field_names
 from sievert.workbench.jobs import Jobs
 from sievert.workbench.replay import session_script
 from sievert.workbench.step import OPEN, Argv, Form, Step, View
@@ -137,7 +137,7 @@ class Bench:
             "table": printable(Path(self.choices.table).name),
             "policy": printable(policy_name(self.choices)),
             "command": [] if first is None else list(pieces(first)),
-            "command_text": "" if first is None else " ".join(shown(first)),
+            "command_text": "" if first is None else " ".join(displayed_words(first)),
             "history": self.history,
             "language": self.language,
             "version": __version__,
@@ -180,7 +180,7 @@ class Bench:
                 "step": job.step,
                 "stage": self._stage(job.stage),
                 "share": job.share,
-                "command": " ".join(shown(job.argv)),
+                "command": " ".join(displayed_words(job.argv)),
             }
             for job in self.jobs.pending
         ]

@@ -98,18 +98,18 @@ def _quoted(column: str) -> str:
 
 
 def real_arguments(argv: Argv, folder: Path) -> list[str]:
-    """The same for a process: private files by their paths."""
+    """The arguments for a process: private files by their paths."""
     return [_PLACE.sub(lambda _: f"{folder}/", token) for token in argv]
 
 
-def shown(argv: Argv) -> list[str]:
-    """The same as somebody would type it, token by token, quoted for a shell."""
+def displayed_words(argv: Argv) -> list[str]:
+    """The command line as somebody would type it, token by token, quoted for a shell."""
     return [shlex.quote(_DIGEST.sub("", token)) for token in ("sievert", *argv)]
 
 
 def pieces(argv: Argv) -> Iterator[str]:
     """What is not to be broken on a page: an option with its value."""
-    tokens = shown(argv)
+    tokens = displayed_words(argv)
     while tokens:
         token = tokens.pop(0)
         if token.startswith("-") and tokens and not tokens[0].startswith("-"):

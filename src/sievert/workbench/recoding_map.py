@@ -33,7 +33,7 @@ def recoding_map(view: View) -> dict[str, Any] | None:
         return None
     part = part_of(result, view.texts)
     names = _level_words(view)
-    chosen = _chosen(view, points)
+    chosen = _selection(view, points)
     rows = [_row(part, names, point, chosen) for point in points]
     dots = [
         MapPoint(
@@ -61,7 +61,7 @@ def _level_words(view: View) -> dict[str, list[str]]:
     return {c: [n.words for n in level_names(view.texts, p)] for c, p in proposals.items()}
 
 
-def _chosen(view: View, points: Any) -> tuple[dict[str, int], int | None]:
+def _selection(view: View, points: Any) -> tuple[dict[str, int], int | None]:
     """The levels that are shown, and how many people they suppress, if that is known."""
     release = view.get(protect_command(view.choices)) or {}
     given = view.choices.mapping(NAME, "levels")

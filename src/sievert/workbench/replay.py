@@ -13,7 +13,12 @@ from sievert.formatting import ENGLISH, printable
 from sievert.report.texts import Texts, read_texts
 from sievert.sources.isolation import GUARDIAN, private_directory
 from sievert.workbench.choices import Choices, check_texts, read_session, session_text
-from sievert.workbench.command_lines import PRIVATE, check_arguments, real_arguments, shown
+from sievert.workbench.command_lines import (
+    PRIVATE,
+    check_arguments,
+    displayed_words,
+    real_arguments,
+)
 from sievert.workbench.step import Argv, Step, known_settings
 from sievert.workbench.steps.load import begin
 from sievert.workbench.working_policy import named_policy, policy_text, write_policy
@@ -70,9 +75,9 @@ def session_script(choices: Choices, steps: Sequence[Step], texts: Texts) -> str
     lines = ["#!/bin/sh", ""]
     policy = named_policy(choices)
     if policy is not None and policy.startswith(PRIVATE):
-        name = shown((policy,))[1]
+        name = displayed_words((policy,))[1]
         lines += [f"cat > {name} <<'{END}'", policy_text(choices).rstrip("\n"), END, ""]
-    lines += [" ".join(shown(argv)) for argv in session_commands(choices, steps)]
+    lines += [" ".join(displayed_words(argv)) for argv in session_commands(choices, steps)]
     lines += [f"# {line}" for line in omissions(choices, steps, texts)]
     return "\n".join(lines) + "\n"
 

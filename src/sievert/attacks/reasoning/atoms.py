@@ -199,7 +199,7 @@ def _cut_meeting_boxes(
     sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints, combinations: Ints, most: int
 ) -> _Grid | None:
     """The same, where boxes that meet no other are not cut."""
-    alone = _alone(sizes, sets, rows)
+    alone = _disjoint_boxes(sizes, sets, rows)
     single = np.flatnonzero(alone)
     rest = np.flatnonzero(~alone)
     grid = _cut_boxes(sizes, sets, rows[rest], combinations, most) if len(single) else None
@@ -221,7 +221,7 @@ def _cut_meeting_boxes(
     )
 
 
-def _alone(sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints) -> Ints:
+def _disjoint_boxes(sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints) -> Ints:
     """Which boxes share no combination with another, as far as that is quickly told."""
     meeting = []
     local = np.zeros_like(rows)

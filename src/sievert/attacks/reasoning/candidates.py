@@ -163,14 +163,14 @@ def imagine_victims(
     """
     sizes = [s.sizes[labels].astype(float) for s, labels in zip(sets, classes.T, strict=True)]
     if np.prod(sizes, axis=0).sum() <= MOST_IMAGINED:
-        every = {
+        people = {
             person
             for labels in classes.tolist()
             for person in itertools.product(
                 *(column[label].tolist() for column, label in zip(sets, labels, strict=True))
             )
         }
-        return np.array(sorted(every), dtype=np.int64), True
+        return np.array(sorted(people), dtype=np.int64), True
     chosen = rng.choice(len(classes), MOST_IMAGINED, p=records / records.sum())
     values = [
         column.members[rng.integers(column.starts[labels], column.starts[labels + 1])]

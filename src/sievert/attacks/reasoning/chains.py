@@ -195,7 +195,7 @@ def run(
     records = [_ChainRecord(most=_most_batches(plan, *shape)) for _ in range(plan.chains)]
     progress.total = plan.chains * (plan.burn + plan.most)
     progress.done = 0
-    every = max(1, plan.chains * plan.least // plan.block // max(1, draws))
+    draw_interval = max(1, plan.chains * plan.least // plan.block // max(1, draws))
 
     def burn(number: int) -> MarkovChain:
         chain = start_chain(number)
@@ -212,7 +212,7 @@ def run(
                 return
             block = chain.block(plan.block)
             few = len(record.drawn) * plan.chains < 2 * draws
-            record.add(block, quantities(block), few and len(record.series) % every == 0)
+            record.add(block, quantities(block), few and len(record.series) % draw_interval == 0)
             progress.done += plan.block
 
     turn = sys.getswitchinterval()

@@ -217,10 +217,13 @@ class CorrectGuesses:
         sure = cls.count(truth[~torn], chosen[~torn])
         records = truth[torn, : chosen.shape[1]]
         least = np.where(chosen[torn], records, truth.sum()).min(axis=1, initial=truth.sum()).sum()
-        every = np.where(chosen[torn], records, 0)
+        torn_records = np.where(chosen[torn], records, 0)
         return (
             cls(sure.literal + int(least), sure.fractional + float(least)),
-            cls(sure.literal + int(every.sum()), sure.fractional + float(every.max(axis=1).sum())),
+            cls(
+                sure.literal + int(torn_records.sum()),
+                sure.fractional + float(torn_records.max(axis=1).sum()),
+            ),
         )
 
 

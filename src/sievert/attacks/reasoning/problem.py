@@ -91,8 +91,8 @@ class Problem:
     @property
     def keys(self) -> int:
         """How many combinations of values the attacker thinks possible."""
-        every = math.prod(len(domain) for domain in self.domains)
-        return len(self.victims.places) if self.settings.observed else every
+        combination_count = math.prod(len(domain) for domain in self.domains)
+        return len(self.victims.places) if self.settings.observed else combination_count
 
     def _weights(self, place: int) -> Floats:
         return value_weights(
@@ -191,22 +191,22 @@ class Problem:
 
     # -- weights of a release in two tables ---------------------------------------------------
 
-    def weights_by_column(self, every: Ints) -> tuple[list[Floats], Ints]:
+    def weights_by_column(self, combinations: Ints) -> tuple[list[Floats], Ints]:
         """One factor a column; values that nobody has are one atom."""
         all_values = [PositionSets.from_lists([range(len(domain))]) for domain in self.domains]
         merged = [
-            merge_positions(own, np.unique(every[:, k]), self._weights(k))
+            merge_positions(own, np.unique(combinations[:, k]), self._weights(k))
             for k, own in enumerate(all_values)
         ]
-        atoms = [m.atom_of[every[:, k]] for k, m in enumerate(merged)]
+        atoms = [m.atom_of[combinations[:, k]] for k, m in enumerate(merged)]
         return [m.prior for m in merged], np.stack(atoms, axis=1)
 
-    def weights_of_all(self, every: Ints) -> tuple[list[Floats], Ints]:
+    def weights_of_all(self, combinations: Ints) -> tuple[list[Floats], Ints]:
         """All columns as one factor; combinations that nobody has are one atom."""
         base, single = self._of_tuples()
-        own = np.repeat(base[:, None], len(every), axis=1)
-        place = {tuple(row): i for i, row in enumerate(every.tolist())}
-        left = max(0, self.keys - len(every))
+        own = np.repeat(base[:, None], len(combinations), axis=1)
+        place = {tuple(row): i for i, row in enumerate(combinations.tolist())}
+        left = max(0, self.keys - len(combinations))
         rest = base * float(left)
         for key, weights in single.items():
             if key in place:
@@ -215,7 +215,7 @@ class Problem:
                 rest += weights - base
         if left:
             own = np.concatenate([own, rest[:, None]], axis=1)
-        return [own], np.arange(len(every))[:, None]
+        return [own], np.arange(len(combinations))[:, None]
 
     # -- the end ------------------------------------------------------------------------------
 

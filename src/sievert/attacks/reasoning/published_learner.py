@@ -91,12 +91,12 @@ def _runners(gammas: Sequence[float], betas: Sequence[Mixture]) -> list[tuple[fl
             abs(math.fsum(w for w, _ in plain) - 1.0) < 1e-9 and all(w >= 0 for w, _ in plain),
             "the weights of a mixture are not negative and add to 1",
         )
-        every = [pair for _, pairs in plain for pair in pairs]
+        parameters = [pair for _, pairs in plain for pair in pairs]
         require(
-            all(0 < b < math.inf and 0 < c < math.inf for b, c in every),
+            all(0 < b < math.inf and 0 < c < math.inf for b, c in parameters),
             "the parameters of a Beta variable are positive and finite",
         )
-        least = min([least, *(b for b, _ in every)])
+        least = min([least, *(b for b, _ in parameters)])
         runners.append((a, plain))
     require(least >= LEAST, f"a parameter is {LEAST:g} at least", hint="simulate smaller ones")
     return runners

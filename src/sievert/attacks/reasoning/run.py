@@ -231,13 +231,15 @@ def vertical(
         victims=victims,
         settings=settings,
     )
-    every, which = distinct_rows(np.concatenate([victims.places, kinds]))
+    combinations, which = distinct_rows(np.concatenate([victims.places, kinds]))
     own = which[: len(victims.places)]
     present = which[len(victims.places) :]
-    owner = np.full(len(every), -1, dtype=np.int64)
+    owner = np.full(len(combinations), -1, dtype=np.int64)
     owner[own] = np.arange(len(own))
     by_column = settings.likelihood == "product" or len(columns) == 1
-    weights, atoms = (problem.weights_by_column if by_column else problem.weights_of_all)(every)
+    weights, atoms = (problem.weights_by_column if by_column else problem.weights_of_all)(
+        combinations
+    )
     row_keys = present[kind[rows]]
     starts = np.append(0, np.cumsum(sizes))
     buckets = Buckets(
@@ -289,10 +291,10 @@ def _largest_beliefs(reasoning: Reasoning, victims: Ints) -> dict[str, Floats]:
     """For each person of a release by groups, the attacker's largest belief, and the learner's."""
     posterior = reasoning.posterior
     best = posterior.attacker.argmax(axis=1)
-    every = np.arange(len(best))
+    rows = np.arange(len(best))
     tables = (posterior.attacker, posterior.learner, *posterior.errors)
     names = ("attacker", "learner", "attacker_mcse", "learner_mcse")
-    return {n: table[every, best][victims] for n, table in zip(names, tables, strict=True)}
+    return {n: table[rows, best][victims] for n, table in zip(names, tables, strict=True)}
 
 
 def _domain(

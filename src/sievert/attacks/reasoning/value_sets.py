@@ -197,8 +197,10 @@ class _Reader:
 
 def _texts(texts: Iterable[Text]) -> set[str]:
     """The texts, and the members of each text that is a set."""
-    every = {text for text in texts if text is not None}
-    return every.union(*(p.texts for p in map(pattern, every) if isinstance(p, Members)))
+    plain_texts = {text for text in texts if text is not None}
+    return plain_texts.union(
+        *(p.texts for p in map(pattern, plain_texts) if isinstance(p, Members))
+    )
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def _title(part: ReportPart, box: str, data: Data) -> str:
     if box == "white_box" and number(data, "discrimination_rate") is None:
         return part.say("white_same")
     many, rows = {
-        "black_box": (alone(data), part.rows),
+        "black_box": (unique_people(data), part.rows),
         "grey_box": (number(data, "single") or 0, number(data, "rows") or 0),
         "white_box": (certain(data), data.get("paired") or 0),
     }[box]
@@ -73,7 +73,7 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
             return
     box = boxes.get("black_box")
     if box:
-        many = alone(box)
+        many = unique_people(box)
         rows = part.writer.count(part.rows)
         head = can_be_found(part, many / part.rows) if many else part.say("black_nobody")
         yield head, people(part, "attacked.black", many, rows=rows, columns=columns(part))
@@ -82,7 +82,7 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
 # -- black box ------------------------------------------------------------------------------------
 
 
-def alone(data: Data) -> int:
+def unique_people(data: Data) -> int:
     """The number of people who are unique."""
     return int(number(data, "people") or 0) if number(data, "candidates") == 1 else 0
 

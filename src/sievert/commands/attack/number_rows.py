@@ -93,13 +93,13 @@ def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -
 
 def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
     """The values of the columns that tell most."""
-    every = data.get("columns") or {}
-    order = sorted(every, key=lambda c: -(number(every[c], "discrimination_rate") or 0.0))
+    columns = data.get("columns") or {}
+    order = sorted(columns, key=lambda c: -(number(columns[c], "discrimination_rate") or 0.0))
     for place, column in enumerate(order[:LISTED_COLUMNS]):
-        yield from _values(part, every[column]["values"], secret, column, place < DRAWN_COLUMNS)
+        yield from _values(part, columns[column]["values"], secret, column, place < DRAWN_COLUMNS)
     if len(order) > LISTED_COLUMNS:
         yield Paragraph(part.say("values_columns", shown=LISTED_COLUMNS, number=len(order)), "note")
-    if any("values" not in g for column in every.values() for g in column["values"]["listed"]):
+    if any("values" not in g for column in columns.values() for g in column["values"]["listed"]):
         yield Paragraph(part.say("values_hidden"), "note")
 
 

@@ -79,10 +79,10 @@ def attack_with_original(
             run, release, people, questions, shared, table.name, paired=rows is not None
         )
         description = describe_table(table, questions)
-        every, others = _places(run, release, people, original, rows)
+        own, others = _places(run, release, people, original, rows)
         if release.keyed and not run.settings.as_spelt:
             run.notes += record_pairs.respelt_pairs(people, original)
-        columns = _pair_columns(run, people.select_cells(every), original.select_cells(others))
+        columns = _pair_columns(run, people.select_cells(own), original.select_cells(others))
         if rows is not None:
             proven = beside.is_proven(file)
             pairing = record_pairs.check_pairing_file(table.name, columns, proven=proven)
@@ -251,12 +251,12 @@ def _same_scale(first: Cube, second: Cube, column: str) -> list[Any]:
         (c.values[at], c.codes[at]) for c in (first, second) for at in [c.columns.index(column)]
     ]
     present = {texts[c] for texts, codes in tables for c in np.unique(codes).tolist()}
-    every = sorted(v for v in present if v is not None)
-    numeric = all(NUMBER.fullmatch(v) for v in every)
+    ordered_texts = sorted(v for v in present if v is not None)
+    numeric = all(NUMBER.fullmatch(v) for v in ordered_texts)
     number: dict[str | None, float] = (
-        {None: np.nan} | {v: float(v) for v in every}
+        {None: np.nan} | {v: float(v) for v in ordered_texts}
         if numeric
-        else {None: 0} | {v: i for i, v in enumerate(every, 1)}
+        else {None: 0} | {v: i for i, v in enumerate(ordered_texts, 1)}
     )
     kind = np.float64 if numeric else np.int64
     return [np.array([number.get(v, 0) for v in texts], kind)[codes] for texts, codes in tables]

@@ -38,7 +38,7 @@ DRAWN = 3  # secrets with pictures; more have tables
 WITH_VALUES = 1  # secrets with pictures by value
 # Of each box what it is on, for how many people it is certain, what it removes.
 BOXES: dict[str, tuple[str, Callable[[Data], float | None] | None, str]] = {
-    "black_box": ("about_record", identity.alone, "discrimination_rate"),
+    "black_box": ("about_record", identity.unique_people, "discrimination_rate"),
     "grey_box": ("about_record", partial(number, name="single"), "register_discrimination_rate"),
     "white_box": ("about_original", certain, "discrimination_rate"),
     "linkage": ("about_record", None, "correct_linkage"),

@@ -170,12 +170,12 @@ class Reasoner:
             hint="a coarser secret",
             error=ExhaustedError,
         )
-        every = tuple(self.cells or self.secrets)
+        secrets = tuple(self.cells or self.secrets)
         settings = replace(
             self.settings,
             hierarchies={c: self._hierarchy(c) for c in columns},
-            alpha=_own(self.settings.alpha, secret, every),
-            beta=_own(self.settings.beta, secret, every),
+            alpha=_own(self.settings.alpha, secret, secrets),
+            beta=_own(self.settings.beta, secret, secrets),
         )
         settings.check_columns(release.columns[:-1])
         progress = Progress(None if self.deadline is None else self.deadline - time.monotonic())
@@ -222,9 +222,9 @@ def _no_numbers(why: str, reading: str, details: Mapping[str, Any]) -> Attack:
     )
 
 
-def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:
+def _own(weights: Weights, secret: str, secrets: Sequence[str]) -> Weights:
     """The weights for one of several secrets, where they are given by column."""
-    if isinstance(weights, Mapping) and weights and set(weights) <= set(every):
+    if isinstance(weights, Mapping) and weights and set(weights) <= set(secrets):
         own: Weights = weights.get(secret, 1.0)
         return own
     return weights

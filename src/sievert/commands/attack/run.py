@@ -154,13 +154,13 @@ def read_release(
             further = record_pairs.read_further(
                 questions, roles.measured_columns, apart, table.name
             )
-        every: dict[str | None, Cube] = {}  # cells, and classes, with the suppressed records
+        cubes: dict[str | None, Cube] = {}  # cells, and classes, with the suppressed records
         if group is None:
             if count_suppressed(questions, roles) and questions.suppression.left_out:
                 # Whoever reasons also learns from suppressed records: they have secrets.
                 secrets = [s for s in roles.sensitive if s not in roles.quasi and reasoner]
-                every = {s: questions.cube((*roles.quasi, s)) for s in secrets}
-                every[None] = questions.cube(roles.quasi)
+                cubes = {s: questions.cube((*roles.quasi, s)) for s in secrets}
+                cubes[None] = questions.cube(roles.quasi)
             notes += leave_out_suppressed(questions, roles, where=SUPPRESSED)
         run.notes += notes
         description = describe_input(table, questions, settings.missing, dropped)
@@ -177,8 +177,8 @@ def read_release(
             )
         run.notes += counted_as_spelt(questions, roles.sensitive, requested.policy)
         attacks, classes = _attack_alone(run, questions, roles)
-        if reasoner is not None and len(every) > 1:
-            reasoner.cells = {s: cube for s, cube in every.items() if s is not None}
+        if reasoner is not None and len(cubes) > 1:
+            reasoner.cells = {s: cube for s, cube in cubes.items() if s is not None}
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
         return AttackedRelease(
@@ -192,7 +192,7 @@ def read_release(
             people=people,
             further=further,
             keyed=keyed,
-            everybody=every.get(None),
+            everybody=cubes.get(None),
             mark=questions.suppression.mark,
         )
 

@@ -147,8 +147,8 @@ def _line_chart(
 
 def _measured_sets(view: ExplanationView, point: Data) -> str:
     number = count(point["subsets"])
-    every = point["reason"] is None
-    return number if every else view.say("sets_of", number=number, of=count(point["of"]))
+    complete = point["reason"] is None
+    return number if complete else view.say("sets_of", number=number, of=count(point["of"]))
 
 
 def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
@@ -212,10 +212,10 @@ def _sets(view: ExplanationView) -> Iterator[Block]:
     yield Paragraph(view.say("sets_found"), "reading")
     yield _sets_grid(view, chosen, "sets_table", folded=False)
     if len(view.subsets) > len(chosen):
-        every = [s for each in by_size.values() for s in each]
-        yield _sets_grid(view, every[:MOST_SETS], "sets_all", folded=True)
-        if len(every) > MOST_SETS:
-            yield Paragraph(view.say("sets_left", number=count(len(every) - MOST_SETS)), "note")
+        sets = [s for each in by_size.values() for s in each]
+        yield _sets_grid(view, sets[:MOST_SETS], "sets_all", folded=True)
+        if len(sets) > MOST_SETS:
+            yield Paragraph(view.say("sets_left", number=count(len(sets) - MOST_SETS)), "note")
     yield Paragraph(view.say("sets_reading"), "reading")
 
 

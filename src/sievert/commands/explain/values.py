@@ -225,7 +225,7 @@ def lookalikes(
     pairs = sorted(
         (-int(tally.records[code]), place, code, other, how)
         for place, tally in enumerate(columns)
-        for code, other, how in _alike(tally)
+        for code, other, how in _similar_values(tally)
     )
     similar = []
     for _, place, code, other, how in pairs[:MOST_SUSPECTS]:
@@ -249,7 +249,7 @@ def lookalikes(
     return similar
 
 
-def _alike(tally: ColumnTally) -> Iterator[tuple[int, int, str]]:
+def _similar_values(tally: ColumnTally) -> Iterator[tuple[int, int, str]]:
     present = np.flatnonzero(tally.records)
     if len(present) > MOST_ALIKE:
         return

@@ -238,10 +238,10 @@ def with_adult(given: Given) -> PaperPart:
             lines[k] = _readings(people, trees, k, kept)
             if finer:
                 lines[k] += _generalised(people, finer, k)
-    every = [line for each in lines.values() for line in each]
+    all_lines = [line for each in lines.values() for line in each]
     return PaperPart(
         title="Section 5: Adult",
-        about=_about(every),
+        about=_about(all_lines),
         claims=(
             *(
                 _open(
@@ -265,8 +265,8 @@ def with_adult(given: Given) -> PaperPart:
                 [[m.largest for m in each] for each in lines.values()],
             ),
         ),
-        blocks=(_grid("Adult, its first 5,692 complete records, per cent", every),)
-        if every
+        blocks=(_grid("Adult, its first 5,692 complete records, per cent", all_lines),)
+        if all_lines
         else (),
     )
 
@@ -303,9 +303,9 @@ def _range_text(values: list[float], printed: str) -> str:
 
 
 def _ends(what: str, printed: tuple[str, str], by_release: list[list[float]]) -> list[Claim]:
-    every = [x for each in by_release for x in each]
+    values = [x for each in by_release for x in each]
     return [
-        _open(f"{end} of the three: {what}", text, every)
+        _open(f"{end} of the three: {what}", text, values)
         for end, text in zip(("Least", "Most"), printed, strict=True)
     ]
 

@@ -61,9 +61,9 @@ def status(view: View) -> tuple[str, str]:
         key = "status_open" if result is None else "status_no_policy"
         return OPEN, view.texts(f"workbench.assess.{key}")
     state = STATES[state_of(result)]
-    held = held_columns(result)
-    if held:
-        columns = view.texts.number_of(len(held), "column")
+    forbidden_columns = held_columns(result)
+    if forbidden_columns:
+        columns = view.texts.number_of(len(forbidden_columns), "column")
         return state, view.texts("workbench.assess.status_holds", columns=columns)
     number = sum(STATES[limit["met"]] == state for limit in own_limits(result))
     if state == MET and is_plan(result):

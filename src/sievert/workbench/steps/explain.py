@@ -35,14 +35,16 @@ def context(view: View) -> dict[str, Any]:
         **rendered(result, view.texts),
         "changes": changes[:MOST_OPEN],
         "more": changes[MOST_OPEN:],
-        "now": part_of(result, view.texts).writer.count(_alone(result["subsets"]["list"][-1]))
+        "now": part_of(result, view.texts).writer.count(
+            _unique_count(result["subsets"]["list"][-1])
+        )
         if result.get("subsets", {}).get("complete")
         else "",
         "levels": view.choices.mapping("protect", "levels"),
     }
 
 
-def _alone(measured: Any) -> int:
+def _unique_count(measured: Any) -> int:
     return int(measured["reidentification"]["unique_count"] or 0)
 
 
@@ -57,7 +59,7 @@ def _changes(view: View, result: Any) -> list[dict[str, Any]]:
             ways.append((WITHOUT, about["without"]))
         for how, measured in ways:
             level = level_of(proposals[column], how) if column in proposals else None
-            changes.append((_alone(measured), _row(part, column, how, measured, level)))
+            changes.append((_unique_count(measured), _row(part, column, how, measured, level)))
     return [row for _, row in sorted(changes, key=lambda each: each[0])]
 
 

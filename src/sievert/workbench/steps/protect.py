@@ -164,13 +164,13 @@ def change(choices: Choices, form: Form) -> Choices:
         case "frontier":
             return choices.put(NAME, frontier="yes")
         case "calculate":
-            return _taken(choices, form)
+            return _apply_form(choices, form)
         case "search":
             return _with_ways(choices, form).put(NAME, levels=None)
     raise UsageError("nothing was chosen")
 
 
-def _taken(choices: Choices, form: Form) -> Choices:
+def _apply_form(choices: Choices, form: Form) -> Choices:
     """The choices with what the switches show; a search whose levels they show stays one.
 
     Levels of other hierarchies mean something else: then the least loss is looked for.
@@ -227,7 +227,7 @@ def act(choices: Choices, form: Form) -> Action | None:
     if form.one("do") != "write":
         return None
     path = named_file(form, "path", "release.csv")
-    taken = _taken(choices, form)
+    taken = _apply_form(choices, form)
     shown = check_levels(form.beginning("level:"))
     if _how(form) == FULL:
         same = _same(taken, choices, "hierarchies")

@@ -10,7 +10,7 @@ from typing import Any
 
 from sievert.errors import SievertError, require
 from sievert.workbench.choices import Choices, Setting
-from sievert.workbench.command_lines import PRIVATE, pieces, repeated, shown
+from sievert.workbench.command_lines import PRIVATE, displayed_words, pieces, repeated
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Action, Argv, Form, Step, View, WrittenFile
 from sievert.workbench.step_commands import (
     beside_table,
@@ -42,7 +42,7 @@ def _possible(choices: Choices) -> list[str]:
     return [name for name in OTHERS if there[name]]
 
 
-def _chosen(choices: Choices) -> list[str]:
+def _selected_paths(choices: Choices) -> list[str]:
     """The results that are ticked; a release is what the page is about, unless it was unticked."""
     parts, without = (choices.texts(NAME, name) for name in ("parts", "without"))
     default = ("compare",) if "compare" not in without else ()
@@ -72,7 +72,7 @@ def _command(parts: Iterable[str], path: str, options: Iterable[str]) -> Argv:
 
 def report_command(choices: Choices) -> Argv:
     """The command that writes the page."""
-    return _command(_parts(choices, _chosen(choices)), _path(choices), _options(choices))
+    return _command(_parts(choices, _selected_paths(choices)), _path(choices), _options(choices))
 
 
 def _path(choices: Choices) -> str:
@@ -81,7 +81,7 @@ def _path(choices: Choices) -> str:
 
 def commands(choices: Choices) -> tuple[Argv, ...]:
     """The results that the page is made of."""
-    return tuple(_parts(choices, _chosen(choices)).values()) if has_roles(choices) else ()
+    return tuple(_parts(choices, _selected_paths(choices)).values()) if has_roles(choices) else ()
 
 
 def context(view: View) -> dict[str, Any]:
@@ -95,13 +95,13 @@ def context(view: View) -> dict[str, Any]:
         "kinds": KINDS,
         "kind": choices.text(NAME, "kind") or KINDS[0],
         "possible": _possible(choices),
-        "parts": _chosen(choices),
+        "parts": _selected_paths(choices),
         **typed_output(view, _path(choices)),
         "heading": choices.text(NAME, "heading"),
         "mask": choices.text(NAME, "mask"),
         "written": _written(choices),
         "command": list(pieces(report_command(choices))),
-        "command_text": " ".join(shown(report_command(choices))),
+        "command_text": " ".join(displayed_words(report_command(choices))),
     }
 
 
@@ -127,7 +127,7 @@ def act(choices: Choices, form: Form) -> Action | None:
         return None
     chosen = change(choices, form)
     path = named_file(form, "path", "report.html")
-    names = _chosen(chosen)
+    names = _selected_paths(chosen)
     parts = _parts(chosen, names)
     options = shlex.join((*names, *_options(chosen)))
     made_under = conditions(chosen, tuple(parts.values()))

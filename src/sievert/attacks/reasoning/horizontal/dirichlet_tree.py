@@ -137,10 +137,10 @@ class DirichletTree:
         parameters = []
         node = int(self.forest.owners[atom])
         first = float(self.prior[atom])
-        second = self._beside(node, atom=atom)
+        second = self._sibling_weight(node, atom=atom)
         while node:
             up = int(self.forest.parents[node])
-            beside = self._beside(up, node=node)
+            beside = self._sibling_weight(up, node=node)
             if self.counts[node]:
                 parameters.append((first, second))
                 first = float(self.weights[node])
@@ -151,7 +151,7 @@ class DirichletTree:
         parameters.append((first, second))
         return [(b, c) for b, c in reversed(parameters) if c > 0]
 
-    def _beside(self, parent: int, *, node: int = 0, atom: int = -1) -> float:
+    def _sibling_weight(self, parent: int, *, node: int = 0, atom: int = -1) -> float:
         """The weight of all that a node is split into but one."""
         mass = float(self.masses[node] if node else self.prior[atom])
         records = int(self.below[parent] - self.counts[parent]) - int(self.below[node] * (node > 0))

@@ -203,15 +203,20 @@ class HorizontalModel(ReleaseModel):
             ]
         )
         different, which = distinct_rows(keys.T)
-        every = list(kinds)
+        distinct_mixtures = list(kinds)
         many = len(self.alpha)
         gammas = (self.alpha + self.secret_counts).tolist()
-        least = min(b for mixture in every for _, pairs in mixture for b, _ in pairs or ((1.0, 0),))
+        least = min(
+            b
+            for mixture in distinct_mixtures
+            for _, pairs in mixture
+            for b, _ in pairs or ((1.0, 0),)
+        )
         if len(different) > MOST_PRINTED or min(least, *gammas) < SMALL:
             return None
         beliefs = []
         for key in different.reshape(-1, len(self.factors), many).tolist():
-            mixtures = [_multiply([every[own[s]] for own in key]) for s in range(many)]
+            mixtures = [_multiply([distinct_mixtures[own[s]] for own in key]) for s in range(many)]
             if max(map(len, mixtures)) > MOST_COMPONENTS:
                 return None
             beliefs.append(published_learner.shares(gammas, mixtures))

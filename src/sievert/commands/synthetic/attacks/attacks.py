@@ -44,9 +44,9 @@ class SyntheticAttacks:
     @property
     def headline_chances(self) -> dict[str, float]:
         """The chances of the headline tests, each secret's inference being one."""
-        every = {name: attack.p for name, attack in self.attacks.items()}
-        every |= {f"inference.{secret}": attack.p for secret, attack in self.inference.items()}
-        return {name: p for name, p in every.items() if p is not None}
+        p_values = {name: attack.p for name, attack in self.attacks.items()}
+        p_values |= {f"inference.{secret}": attack.p for secret, attack in self.inference.items()}
+        return {name: p for name, p in p_values.items() if p is not None}
 
     @property
     def adjusted(self) -> dict[str, float]:
@@ -95,7 +95,7 @@ def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> Sy
         disclosure=disclosed,
         narrower=narrower,
         scores=scores,
-        every=tables.every,
+        every=tables.stride,
     )
 
 

@@ -118,13 +118,13 @@ def _rates(
     constant = constant[who]
     expected = expected[who]
     expected = expected[~np.isnan(expected)]  # of everybody, or of those who are attacked
-    found = matched > 0
-    share = right[found] / matched[found]
-    sure = constant & found
+    has_match = matched > 0
+    share = right[has_match] / matched[has_match]
+    sure = constant & has_match
     return {
         "cap": math.fsum(share.tolist()) / len(share) if len(share) else None,
         "cap_zero": math.fsum(share.tolist()) / len(matched) if len(matched) else None,
         "gcap": math.fsum(expected.tolist()) / len(expected) if len(expected) else None,
         "tcap": float((right[sure] > 0).mean()) if sure.any() else None,
-        "matched": int(found.sum()),
+        "matched": int(has_match.sum()),
     }

@@ -223,7 +223,7 @@ def nearness(tables: SyntheticTables, workers: Workers = ALONE) -> Nearness:
     fake = tables.synthetic_rows
     x, y, others = (tables.places(each.rows, tables.order) for each in (people, fake, pool))
     reach = weights = None
-    if tables.every == 1:
+    if tables.stride == 1:
         reach, _, tied, *_ = _near(tables, y, others, pool.counts, workers, count=False)
         weights = fake.counts / tied
     mine = _near(tables, x, y, fake.counts, workers, reach=reach, weights=weights)

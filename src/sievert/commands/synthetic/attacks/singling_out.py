@@ -39,7 +39,7 @@ class PredicateCounts:
     controls: Ints
     per_person: Ints  # per person of the pool, the predicates that hold for nobody else
     sets: int = 1  # of columns that were tried
-    every: int = 1  # of how many sets one was tried
+    stride: int = 1  # of how many sets one was tried
 
     def singled_out(self, people: int, controls: int, size: int) -> tuple[float, float]:
         """Predicates that hold for exactly one original, and one control, rarefied to one size."""
@@ -68,10 +68,10 @@ def plan_sets(tables: SyntheticTables, width: int) -> tuple[list[tuple[int, ...]
     The work of each set is known before: its records, and the cells of its table of counts.
     """
     columns = len(tables.columns)
-    every = max(1, math.ceil(math.comb(columns, width) / MOST_SETS))
-    sets = list(islice(combinations(range(columns), width), 0, None, every))
+    stride = max(1, math.ceil(math.comb(columns, width) / MOST_SETS))
+    sets = list(islice(combinations(range(columns), width), 0, None, stride))
     more = math.ceil(sum(_work(tables, at) for at in sets) / WORK)
-    return sets[::more], every * more
+    return sets[::more], stride * more
 
 
 def _cells(tables: SyntheticTables, at: Sequence[int]) -> int:
@@ -92,7 +92,7 @@ def count_predicates(
     per_person = np.zeros(tables.people, dtype=np.int64)
     originals = []
     controls = []
-    sets, every = plan_sets(tables, width)
+    sets, stride = plan_sets(tables, width)
     begin_set = workers.count("singling people out", len(sets))
     for at in sets:
         begin_set()
@@ -108,7 +108,7 @@ def count_predicates(
         controls=other,
         per_person=per_person,
         sets=len(sets),
-        every=every,
+        stride=stride,
     )
 
 
@@ -118,16 +118,16 @@ def singling_out(tables: SyntheticTables, counts: PredicateCounts) -> SyntheticA
     c = tables.controls
     size = min(n, c) if c else n
     own, other = counts.singled_out(n, c, size)
-    every = len(counts.originals)
+    predicate_count = len(counts.originals)
     details: dict[str, Any] = {
         "columns": counts.width,
         "sets": counts.sets,
-        "every": counts.every,
-        "predicates": every,
+        "every": counts.stride,
+        "predicates": predicate_count,
         "predicate_rate": {
             "people": size,
-            "original": own / every if every else None,
-            "control": other / every if every and c else None,
+            "original": own / predicate_count if predicate_count else None,
+            "control": other / predicate_count if predicate_count and c else None,
         },
     }
     return weigh(

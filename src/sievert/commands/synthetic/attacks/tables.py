@@ -83,7 +83,7 @@ class SyntheticTables:
         return DistinctRows.of(self.pool, self.order)
 
     @cached_property
-    def every(self) -> int:
+    def stride(self) -> int:
         """Of how many people one is attacked where each is compared with all rows."""
         if self.thinned is not None:
             return self.thinned
@@ -95,12 +95,12 @@ class SyntheticTables:
         """Every k-th person of the original, and every k-th of the control."""
         numbers = np.arange(self.people)
         numbers[self.originals :] -= self.originals
-        return AttackedPeople.of(self.pool_rows, numbers % self.every == 0)
+        return AttackedPeople.of(self.pool_rows, numbers % self.stride == 0)
 
     @property
     def attacked_groups(self) -> PoolGroups:
         """Who is in the original, where rates are those of every k-th person."""
-        return replace(self.groups, sampled=self.every > 1)
+        return replace(self.groups, sampled=self.stride > 1)
 
     @cached_property
     def synthetic_rows(self) -> DistinctRows:
@@ -135,7 +135,7 @@ class SyntheticTables:
             pool=self.pool[:, at],
             synthetic=self.synthetic[:, at],
             groups=self.groups,
-            thinned=self.every,
+            thinned=self.stride,
         )
 
     def as_categories(self) -> SyntheticTables:
@@ -155,7 +155,7 @@ class SyntheticTables:
             pool=self.pool,
             synthetic=self.synthetic,
             groups=self.groups,
-            thinned=self.every,
+            thinned=self.stride,
         )
 
     @property
@@ -219,10 +219,10 @@ class AttackedPeople:
 
     def spread(self, values: Ints | Floats) -> Floats:
         """What holds for rows, per person; NaN for those who are not attacked."""
-        every = np.full((len(self.of_person), *values.shape[1:]), np.nan)
+        per_person = np.full((len(self.of_person), *values.shape[1:]), np.nan)
         attacked = self.of_person >= 0
-        every[attacked] = values[self.of_person[attacked]]
-        return every
+        per_person[attacked] = values[self.of_person[attacked]]
+        return per_person
 
 
 def join_tables(
