@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, Self
 from sievert.counts.answers import Sizes
 from sievert.counts.recoded_records import RecodedRecords
 from sievert.errors import InputError, require
+from sievert.formatting.remarks import Remark
 from sievert.sources.table import Table
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
@@ -75,7 +76,7 @@ class Adapter(Protocol):
     keeps_order: bool  # whether its rows have the order of the table
     hex_bytes: bool  # whether bytes as text are their digits alone, such as 666c75
     weight: str | None  # of a state: the column that says how many records a row stands for
-    notes: list[str]
+    notes: list[Remark]
 
     @property
     def kinds(self) -> Mapping[str, str]: ...  # of each column the engine's own type

@@ -16,6 +16,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.errors import UsageError, require, unknown
+from sievert.formatting.remarks import Remark
 from sievert.measures.kernel import LN2
 from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.releases.alphabets import AUTO, HAMMING, MOST, ReleaseAlphabet
@@ -187,6 +188,9 @@ def check_at(at: Sequence[float]) -> None:
 # -- records drawn from a channel ---------------------------------------------------------------
 
 
+BY_DELTA = Remark("by_delta")  # how the ranges of a promise are computed
+
+
 @dataclass(frozen=True)
 class Promise:
     """What a channel gives on average, and where 95 % of the releases drawn from it lie."""
@@ -198,7 +202,7 @@ class Promise:
     risk_range: tuple[float, float]
     distortion_range: tuple[float, float]
     bias: float  # by which the plug-in risk of a release is too high, on average
-    by: str = "delta method over the draw"
+    by: Remark = BY_DELTA
 
 
 def draw(channel: Floats, symbols: Ints, seed: int, part: int = 0) -> Ints:

@@ -353,7 +353,7 @@ def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
     if isinstance(verified, dict):
         checks = verified.get("page_checksums")
         key = "front.verified" if checks is None else "front.verified_pages"
-        yield texts("front.fact_verified"), texts(key, checks=texts.remark(str(checks or "")))
+        yield texts("front.fact_verified"), texts(key, checks=texts.remark(checks or ""))
     elif verified is False and table.get("kind") == "parquet":
         yield texts("front.fact_verified"), texts("front.not_verified")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import InputError
+from sievert.formatting.remarks import Remark
 from sievert.sources.options import optional_package
 from sievert.sources.states import file_sha256
 from sievert.sources.table import Table
@@ -27,7 +28,11 @@ def verify(table: Table, original: Path) -> dict[str, Any]:
     if table.kind == "parquet":
         stored = [_check_pages(path, table.name) for path in files]
         facts["page_checksums"] = (
-            "hold" if all(stored) else "hold where stored" if any(stored) else "none stored"
+            "hold"
+            if all(stored)
+            else Remark("checksums_hold")
+            if any(stored)
+            else Remark("checksums_none")
         )
     return facts
 

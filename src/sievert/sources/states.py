@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import InputError, RefusedError, require
+from sievert.formatting.recognition import recognise
 
 MANIFEST = "sievert-state.json"
 FORMAT = 3
@@ -144,7 +145,7 @@ class StateManifest:
 
     def description(self) -> tuple[dict[str, Any], int, bool]:
         """The fields of the table as it was opened, its blank lines, and whether it was a file."""
-        facts = dict(self.table)
+        facts = {**self.table, "notes": [recognise(note) for note in self.table["notes"]]}
         blank, file = facts.pop("blank_lines"), facts.pop("file")
         read = {"columns": self.columns, "na": self.na, "types": self.types}
         return {**facts, **read, "error_cells": self.error_cells}, blank, file

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Unpack
 
 from sievert.errors import InputError, RefusedError, require, unknown
+from sievert.formatting.remarks import Remark
 from sievert.sources import csv_header, csv_scan, formats, unpack
 from sievert.sources.addresses import DATABASES, percent_decoded
 from sievert.sources.columns import (
@@ -64,7 +65,7 @@ class Table:
     unusable: Mapping[str, str] = field(default_factory=dict)
     stamp: tuple[int, ...] = ()
     verified: Mapping[str, Any] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Remark, ...] = ()
     error_cells: Mapping[str, int] = field(default_factory=dict)  # of Excel, by column
     state: StateManifest | None = None  # in place of the records: their counts
 
@@ -312,9 +313,7 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
         encoding=encoding,
         header=header,
         scan=scan,
-        notes=(f"the first column has no name, as an index that was written too: {INDEX!r}",)
-        if unnamed
-        else (),
+        notes=(Remark("index_column", column=repr(INDEX)),) if unnamed else (),
     )
 
 

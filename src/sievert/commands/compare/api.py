@@ -29,6 +29,7 @@ from sievert.commands.compare.run import (
 )
 from sievert.errors import require
 from sievert.formatting import make_unique
+from sievert.formatting.remarks import Remark
 from sievert.losses import BY_ID
 from sievert.measurement.table_measures import MeasureSettings, check_hierarchies
 from sievert.numerics.acceleration import thread_count
@@ -184,11 +185,7 @@ def compare(
         limits,
         warnings=(
             *first.notes,
-            *chance_notes(
-                "the original's",
-                known,
-                "what a release has lost is known no better than that; fewer or coarser -q help",
-            ),
+            *chance_notes("chance_original", known),
             *limit_notes,
             *gather_remarks({c.release.file: c.remarks for c in compared.values()}),
             *gather_remarks(
@@ -202,7 +199,7 @@ def compare(
 
 def _limits(
     original: Original, compared: Mapping[str, ComparedRelease], reading: Reading
-) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]], list[str]]:
+) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]], list[Remark]]:
     """The limit of each secret and where the releases are, where it was asked for; notes."""
     limits, whole = original.limits(), reading.source.get("timeout")
     if limits is None:

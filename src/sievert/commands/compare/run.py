@@ -29,6 +29,7 @@ from sievert.estimators import (
     quantile_bins,
 )
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import Release, as_numbers, combination_codes, in_order
@@ -58,10 +59,7 @@ BESIDE = (  # measures that are shown before and after
     "t_closeness",
     "mutual_information",
 )
-SUPPRESSED = (
-    "a category of their own in the bits that are lost and told; left out of k, l, t, the "
-    "discrimination rate and all other measures of a table"
-)
+SUPPRESSED = Remark("left_out_bits")
 RECORD_BYTES = 150  # that each column of a record takes at least; measured, and rounded off
 MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
 
@@ -124,8 +122,8 @@ class Original:
     limits: Callable[[], Limits | None]
     assessment: Assessed
     policy: Judgement | None
-    doubts: list[str]  # about the policy
-    notes: list[str]
+    doubts: list[Remark]  # about the policy
+    notes: list[Remark]
     unassessed: tuple[str, ...]
     columns: tuple[str, ...]
     file: OriginalFile
@@ -165,7 +163,7 @@ def read_original(
     as_spelt = requested.calls_distinct(key)
     people = record_pairs.people(questions, used, key, table.name, as_spelt=as_spelt)
     if people.keyless:
-        notes.append(f"{plural(people.keyless, 'record')} of the original without a key: left out")
+        notes.append(Remark("original_keyless", records=plural(people.keyless, "record")))
     require(people.records, f"{table.name}: no record has a key", error=InputError)
     by_order = settings.key is None  # the tables must show it
     further = (
@@ -244,7 +242,10 @@ def _hierarchies(
 
 
 def _edges(
-    people: record_pairs.People, columns: Sequence[str], bins: Mapping[str, int], notes: list[str]
+    people: record_pairs.People,
+    columns: Sequence[str],
+    bins: Mapping[str, int],
+    notes: list[Remark],
 ) -> dict[str, Any]:
     """Where numbers are cut: those of which there are nearly as many as records."""
     edges: dict[str, Any] = {}
@@ -262,10 +263,7 @@ def _edges(
         ):
             continue
         if number is None:
-            notes.append(
-                f"{column!r} has nearly as many numbers as there are records: cut at quantiles of "
-                f"the original, the same in every release (--bins {column}=0 for the values)"
-            )
+            notes.append(Remark("binned_original", column=repr(column), name=column))
         edges[column] = quantile_bins(numbers[codes], number)
     return edges
 
@@ -278,8 +276,8 @@ class ComparedRelease:
     """A release compared on its own, with remarks on it and on its policy, and its place."""
 
     release: Compared
-    remarks: list[str]
-    doubts: list[str]
+    remarks: list[Remark]
+    doubts: list[Remark]
     place: ReleasePlace | None
 
 

@@ -20,6 +20,7 @@ from sievert.commands.limit.run import read_original, solve_finite
 from sievert.counts.release_order import order_key
 from sievert.counts.row_pairing import write_row_numbers
 from sievert.errors import ExhaustedError, require
+from sievert.formatting.remarks import Remark, figure
 from sievert.pairing.pairing_file import OriginalFile, pairing_details
 from sievert.releases.alphabets import MOST, NAMES
 from sievert.releases.channels import limit_settings
@@ -35,7 +36,7 @@ from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
 DEFAULT_AT = 0.1
-UNSTATED = f"no constraint was given: it is {DEFAULT_AT} (--at)"
+UNSTATED = Remark("no_constraint", number=figure(DEFAULT_AT))
 
 __all__ = ["Limit", "Limited", "limit", "randomise"]
 

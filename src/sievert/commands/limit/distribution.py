@@ -9,6 +9,7 @@ import numpy as np
 from sievert.errors import require
 from sievert.formatting import significant
 from sievert.hierarchies import Hierarchy
+from sievert.measures.measure import UNBOUNDED
 from sievert.releases.channels import (
     CONVEX,
     IDENTITY,
@@ -83,7 +84,7 @@ class Limit:
         """Plain values, as JSON holds them."""
         names = ("model", *NUMBERS, "reached", "spread", "iterations")
         return {name: getattr(self, name) for name in names} | {
-            "epsilon_reason": "unbounded" if self.epsilon is None else None,
+            "epsilon_reason": UNBOUNDED if self.epsilon is None else None,
             "unit": UNITS[self.model],
             "channel": np.asarray(self.channel).tolist(),
         }
@@ -98,7 +99,7 @@ class Limit:
     def __repr__(self) -> str:
         unit = "" if UNITS[self.model] == "1" else " bits"
         far = "none" if self.distortion is None else significant(self.distortion)
-        local = "unbounded" if self.epsilon is None else significant(self.epsilon)
+        local = UNBOUNDED if self.epsilon is None else significant(self.epsilon)
         return (
             f"model {self.model} at {self.at:g}: {significant(self.objective)}{unit}, no release "
             f"below {significant(self.bound)} (gap {self.gap:.1e})\n"

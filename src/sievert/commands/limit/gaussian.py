@@ -16,6 +16,7 @@ from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, Tradeoff
 from sievert.commands.limit.run import LimitOutcome, LimitTable
 from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
+from sievert.formatting.remarks import Remark, figure
 from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.releases.channels import LimitSettings, Promise, inside
 from sievert.releases.files import FileColumn
@@ -49,7 +50,7 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
         spread = np.linspace(0.0, high, settings.points + 2)[1:-1].tolist()
         points += [_point(quasi, each, False) for each in curve(pair, number, spread, weights)]
     if first.normality is not None:
-        table.notes.extend(f"{text}" for text in first.normality.sentences)
+        table.notes.extend(first.normality.sentences)
     promise, drawn = None, {}
     if len(limits) == 1:
         promise = _promise(first, x, y, weights, settings.seed)
@@ -146,7 +147,7 @@ def _promise(
             best.distortion + NORMAL_QUANTILE * far,
         ),
         middle - best.risk,
-        f"the channel applied {AGAIN} times",
+        Remark("by_repeats", number=figure(AGAIN)),
     )
 
 

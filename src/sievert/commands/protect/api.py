@@ -33,7 +33,8 @@ from sievert.commands.protect.run import (
 )
 from sievert.commands.protect.writing import ReleaseFile
 from sievert.counts.questions import Questions
-from sievert.errors import Caution, InvariantError, require
+from sievert.errors import InvariantError, require
+from sievert.formatting.remarks import Caution, Remark
 from sievert.measurement.combinations import count_combinations
 from sievert.measurement.population_settings import PopulationSettings
 from sievert.measurement.table_measures import MeasureSettings
@@ -72,15 +73,11 @@ from sievert.sources.options import ReaderOptions
 
 __all__ = ["Protected", "protect"]
 FULL = "--how full, which searches"
-ORDER_BY_HASH = "the order of the rows tells nothing"
-ORDER_STAYS = "the rows keep the order of the table"
-ORDER_KEPT = (
-    "the release has its rows in the order of the table, which can give values back: somebody who "
-    "knows what the table is sorted by reads it from the place of a row"
-)
+ORDER_BY_HASH = Remark("order_by_hash")
+ORDER_STAYS = Remark("order_stays")
+
 # Readings that methods which make classes do not hold: they count as spelt, without kept columns.
 NOT_HELD = {SPELT_ALIKE, WITH_KEPT}
-KEPT = "the release also holds {}, unchanged: nothing was measured of it"
 
 
 # The public function: its keywords are the options of the command, its docstring their reference.
@@ -260,7 +257,7 @@ def protect(
     numbered = choose_engine(source.get("engine"), data) == "duckdb" and not keep_order
     pairing = None if out is None or not numbered else files.pairing_beside(Path(out))
     reading = Reading(watch, verify=verify, **requested.read_as_stated({**source}))
-    cautions: list[str] = []
+    cautions: list[Remark] = []
     clock, inputs = reading.clock, [data, policy, levels, *trees.values()]
     try:
         others = [earlier] if is_one_table(earlier) else list(earlier)
@@ -308,11 +305,12 @@ def protect(
             share = 0.0 if how in PLAIN else share
             search, settings = replace(search, suppress=share), replace(settings, suppress=share)
             if keep_order:
-                cautions.append(Caution(ORDER_KEPT))
+                cautions.append(Caution("order_kept"))
             asked = kept_columns(keep, questions.columns)
             requested = keep_with_reasons(requested, asked, questions.columns)
             own, kept = requested.policy or own, columns_to_keep(requested, asked, questions)
-            cautions += [Caution(KEPT.format(repr(c))) for c in kept if c not in own.roles.kept]
+            unknown_kept = [c for c in kept if c not in own.roles.kept]
+            cautions += [Caution("kept_column", column=repr(c)) for c in unknown_kept]
             if how == "full":
                 protection = find_protection(
                     *(questions, requested, measuring, search, levels, missing, clock),

@@ -11,6 +11,7 @@ from sievert.arrays import Floats, Ints
 from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
 from sievert.errors import InputError, UsageError, require
 from sievert.formatting import list_names
+from sievert.formatting.remarks import Remark
 from sievert.losses.distortion import expected_distortion
 from sievert.losses.label_sets import value_label_pairs
 from sievert.losses.loss import PairedColumn, Release, as_numbers
@@ -88,9 +89,9 @@ def required_numbers(table: RecordTable, how: str) -> dict[str, NumberColumn]:
     return columns
 
 
-def remark_on_numbers(columns: Mapping[str, NumberColumn]) -> str:
+def remark_on_numbers(columns: Mapping[str, NumberColumn]) -> Remark:
     """What the reader should know where codes look like numbers."""
-    return f"taken as numbers: {list_names(list(columns))}"
+    return Remark("taken_as_numbers", columns=list_names(list(columns)))
 
 
 def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict[str, Any]:
@@ -154,7 +155,7 @@ def add_noise(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         change_losses(table, changed),
         {
             "amount": amount,
-            "noise": "correlated" if settings.correlated else "independent",
+            "noise": Remark("noise_correlated" if settings.correlated else "noise_independent"),
             "noisy_columns": len(columns),
         },
         np.zeros(table.records, dtype=bool),
@@ -189,7 +190,7 @@ def round_numbers(table: RecordTable, settings: MethodSettings) -> RecordRelease
         changed,
         change_losses(table, changed),
         {
-            "rounding": "unbiased" if settings.unbiased else "nearest",
+            "rounding": Remark("rounding_unbiased" if settings.unbiased else "rounding_nearest"),
             "rounded_columns": len(changed),
         },
         np.zeros(table.records, dtype=bool),

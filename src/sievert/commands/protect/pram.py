@@ -5,6 +5,7 @@ import numpy as np
 from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
 from sievert.commands.protect.number_columns import change_losses
 from sievert.errors import require
+from sievert.formatting.remarks import Remark
 from sievert.losses.loss import combination_codes
 from sievert.releases.alphabets import (
     AUTO,
@@ -20,7 +21,7 @@ from sievert.releases.channels import IDENTITY, draw, solutions, trim
 from sievert.releases.files import FileColumn
 from sievert.tradeoff import Joint
 
-COLUMNS_REMARK = "each column has a channel of its own: their combinations are too many for one"
+COLUMNS_REMARK = Remark("own_channels_pram")
 
 
 def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
