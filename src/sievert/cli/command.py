@@ -104,14 +104,17 @@ class Command:
         line = ""
         if self.name == "assess" and not output.share and not result.key_sets:
             line = self._release_command(result, tables[0], options["population_size"])
-        draw = getattr(result, "charts", lambda: _assessment_charts(result))
-        outputs.write(result, draw, release_command=line)
-        outputs.write_limits(result, self.roles.policy)
-        if output.json_ != "-":
-            from sievert.report import builder, terminal
+        from sievert.report.builder import ResultPages
+        from sievert.report.parts import ResultContent
 
-            page = builder.screen(result, output.language, line)
-            say(terminal.for_stdout(page, everything=output.all_))
+        draw = getattr(result, "charts", lambda: _assessment_charts(result))
+        pages = ResultPages(ResultContent(result), output.language, line)
+        outputs.write(pages, draw)
+        outputs.write_limits(pages.result, self.roles.policy)
+        if output.json_ != "-":
+            from sievert.report import terminal
+
+            say(terminal.for_stdout(pages.screen(), everything=output.all_))
         return code
 
     def _release_command(self, assessment: Any, table: str, people: int | None) -> str:

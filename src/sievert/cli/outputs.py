@@ -17,8 +17,9 @@ from sievert.formatting import printable
 from sievert.version import __version__
 
 if TYPE_CHECKING:
-    from sievert.report.builder import ReportSettings
+    from sievert.report.builder import ReportSettings, ResultPages
     from sievert.report.page import Page
+    from sievert.report.parts import ResultContent
 
 Draw = Callable[[], Mapping[str, Any]]
 
@@ -98,9 +99,9 @@ class Outputs:
             elif before is not None:
                 tell(f"not written: {printable(str(path))} is from an earlier run\n")
 
-    def write(self, result: Any, draw: Draw, *, release_command: str = "") -> None:
+    def write(self, pages: ResultPages, draw: Draw) -> None:
         """Numbers first: whatever a page or a picture fails of, they are there."""
-        output, force = self.output, self.output.force
+        output, force, result = self.output, self.output.force, pages.result
         if self.charts_to is not None:
             from sievert import charts
 
@@ -108,19 +109,18 @@ class Outputs:
             hint = "--attacks, -q COLUMNS, or a secret of numbers"
             require(specs, "no chart can be drawn of this", hint=hint)
             charts.check(self.charts_to, specs, sources=self.inputs, force=force)
-        for path, content in ((output.json_, type(result).to_dict), (output.timings, timings)):
-            if path is not None:
-                write_json(path, content(result), self.inputs, force=force)
+        if output.json_ is not None:
+            write_json(output.json_, result.content, self.inputs, force=force)
+        if output.timings is not None:
+            write_json(output.timings, timings(result.result), self.inputs, force=force)
         if self.settings is not None:
-            from sievert.report.builder import build
-
-            settings = replace(self.settings, release_command=release_command)
-            write_page(build([result], settings), self.page, self.inputs, force=force)
+            settings = replace(self.settings, release_command=pages.release_command)
+            write_page(pages.page(settings), self.page, self.inputs, force=force)
         if self.charts_to is not None:
             for chart in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
                 announce(chart)
 
-    def write_limits(self, result: Any, policy: Path | None) -> None:
+    def write_limits(self, result: ResultContent, policy: Path | None) -> None:
         """The limits of a policy for a pipeline."""
         if policy is None or (self.gate.junit is None and self.gate.sarif is None):
             return
@@ -129,7 +129,7 @@ class Outputs:
         place = None if self.output.share else policy
         for path, text in ((self.gate.junit, pipeline.junit), (self.gate.sarif, pipeline.sarif)):
             if path is not None:
-                written = text(result.to_dict(), place)
+                written = text(result.content, place)
                 files.write_text(path, written, sources=self.inputs, force=self.output.force)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sievert.charts.drawing import short_name
@@ -93,6 +94,24 @@ CHAPTERS = {
     "ledger": "ledger",
     "sketch": "sketched",
 }
+
+
+class ResultContent:
+    """A result with its JSON, which is made once for everything that is written of it."""
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+
+    @cached_property
+    def content(self) -> Mapping[str, Any]:
+        """The JSON of the result."""
+        content: Mapping[str, Any] = self.result.to_dict()
+        return content
+
+    @property
+    def shared(self) -> bool:
+        """Whether it is what may be shared of a result."""
+        return "shared" in self.content["table"]
 
 
 @dataclass(frozen=True)
