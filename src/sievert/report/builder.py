@@ -48,6 +48,23 @@ from sievert.version import __version__
 Place = str | os.PathLike[str]
 DEFINITION = "def-"  # before the key of a definition, in its anchor
 LONGEST_EPOCH = 12  # digits of SOURCE_DATE_EPOCH
+# The title of the page of a command, and with the name of a file; None of several results.
+TITLES: dict[str | None, tuple[str, str]] = {
+    None: ("front.title", "front.title_named"),
+    "assess": ("front.title", "front.title_named"),
+    "explain": ("front.title_explain", "front.title_explain_named"),
+    "attack": ("front.title_attack", "front.title_attack_named"),
+    "compare": ("front.title_compare", "front.title_compare_named"),
+    "compromise": ("front.title_compromise", "front.title_compromise_named"),
+    "limit": ("front.title_limit", "front.title_limit_named"),
+    "protect": ("front.title_protect", "front.title_protect_named"),
+    "hierarchies": ("front.title_hierarchies", "front.title_hierarchies_named"),
+    "synthetic": ("front.title", "front.title_named"),
+    "ledger": ("front.title_ledger", "front.title_ledger_named"),
+    "sketch": ("front.title_sketch", "front.title_sketch_named"),
+}
+RISKY = {"high": "risky.high", "low": "risky.low", "neither": "risky.neither"}
+WORSE = {"high": "worse.high", "low": "worse.low"}
 HELPS = {"explain": 1, "compare": 0}  # which of their sentences says what would help
 
 
@@ -316,14 +333,12 @@ def _title(parts: Sequence[ReportPart], given: str | None) -> str:
     if part.kind == "synthetic" and len(parts) == 1:
         return part.say("question_several" if len(part.data["synthetic"]) > 1 else "question")
     if policy and part.kind != "protect":
-        key = "front.title_plan" if is_plan(part.data) else "front.title_policy"
-        return part.texts(f"{key}{'' if name else '_unnamed'}", name=name)
-    if name:
-        own = f"front.title_{part.kind}_named"
-        key = own if len(parts) == 1 and own in part.texts else "front.title_named"
+        if is_plan(part.data):
+            return part.texts("front.title_plan" if name else "front.title_plan_unnamed", name=name)
+        key = "front.title_policy" if name else "front.title_policy_unnamed"
         return part.texts(key, name=name)
-    title = part.texts("front.title")
-    return part.texts.get(f"front.title_{part.kind}", title) if len(parts) == 1 else title
+    title, of_file = TITLES[None if len(parts) > 1 else part.kind]
+    return part.texts(of_file, name=name) if name else part.texts(title)
 
 
 # -- definitions: what the words and numbers of a page mean, which links lead to ------------------
@@ -358,12 +373,15 @@ def _definition(texts: Texts, key: str) -> Chapter:
     if record is None:
         words = Paragraph(texts(f"definitions.{key}.text"))
         return Chapter(texts(f"definitions.{key}.title"), anchor, (words,))
-    measured, bounds = key in MEASURES, getattr(record, "bounds", "")
-    kind, scale = ("measures", "scale") if measured else ("losses", "loss_scale")
-    side = texts(f"risky.{record.riskier}" if measured else f"worse.{record.worse}")
+    kind, name = "losses", unit(texts, record.unit)
+    if key in MEASURES:
+        kind, side = "measures", texts(RISKY[record.riskier])
+        scale = texts("definitions.scale", unit=name, bounds=record.bounds, side=side)
+    else:
+        scale = texts("definitions.loss_scale", unit=name, side=texts(WORSE[record.worse]))
     facts = (
         texts("definitions.formula", formula=record.formula),
-        texts(f"definitions.{scale}", unit=unit(texts, record.unit), bounds=bounds, side=side),
+        scale,
         texts("definitions.source", source=record.source),
         texts("definitions.id", id=key),
     )

@@ -70,15 +70,15 @@ class NumberWriter:
 Data = Mapping[str, Any]
 # The text on the columns of each role, in the order of a page.
 ROLE_TEXTS = {
-    "quasi": "outsider",
-    "sensitive": "secrets",
-    "identifier": "dropped",
-    "person": "person",
-    "household": "household",
-    "weight": "weight",
-    "ignored": "ignored",
-    "kept": "kept",
-    "unassessed": "unassessed",
+    "quasi": "front.outsider",
+    "sensitive": "front.secrets",
+    "identifier": "front.dropped",
+    "person": "front.person",
+    "household": "front.household",
+    "weight": "front.weight",
+    "ignored": "front.ignored",
+    "kept": "front.kept",
+    "unassessed": "front.unassessed",
 }
 # The section of the texts that a command's chapter is written with.
 CHAPTERS = {

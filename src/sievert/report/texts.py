@@ -14,14 +14,17 @@ from sievert.errors import UsageError, require
 from sievert.formatting import (
     ENGLISH,
     LANGUAGES,
-    count,
     nearest,
     read_language,
     speaking,
 )
-from sievert.formatting.remarks import say_value
+from sievert.formatting.remarks import plural, say_value
 
 MOST_BYTES = 1 << 20
+MONTHS = (
+    *("months.1", "months.2", "months.3", "months.4", "months.5", "months.6"),
+    *("months.7", "months.8", "months.9", "months.10", "months.11", "months.12"),
+)
 
 
 class Texts:
@@ -48,13 +51,16 @@ class Texts:
 
     def number_of(self, number: int, thing: str) -> str:
         """A number of things: 1 record, 2,000 records."""
-        things = "{}es" if thing.endswith("s") else "{}s"
-        key = f"things.{thing if number == 1 else things.format(thing)}"
-        return self(key, number=count(number))
+        return plural(number, thing).said(self._by_key)
+
+    def plural(self, number: float, one: str, several: str, /, **values: object) -> str:
+        """The text with the key `one` of one thing, that with the key `several` of others."""
+        return self(one if number == 1 else several, **values)
 
     def date(self, moment: datetime) -> str:
         """A day and a time, as the language writes them."""
-        month, time = self(f"months.{moment.month}"), f"{moment:%H:%M}"
+        month = self(MONTHS[moment.month - 1])
+        time = f"{moment:%H:%M}"
         return self("numbers.date", day=moment.day, month=month, year=moment.year, time=time)
 
     def each(self, prefix: str, names: Iterable[str], separator: str = "_") -> list[str]:
