@@ -1,4 +1,4 @@
-"""The language that is spoken, English unless told: its texts, and how it writes numbers."""
+"""The current language, English by default: its texts, and how it writes numbers."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,13 +9,13 @@ from pathlib import Path
 
 ENGLISH = "en"
 PACKAGE = Path(__file__).parents[1]
-# Where the texts of each language are: in files texts/CODE.toml of rooms and of commands.
+# The folder of each language, whose texts are in files texts/CODE.toml of rooms and commands.
 LANGUAGES = {ENGLISH: PACKAGE, "de": PACKAGE}
 _SPOKEN: ContextVar[Mapping[str, str] | None] = ContextVar("spoken", default=None)
 
 
 def printable(name: str) -> str:
-    """A name as it may be shown on a terminal: no line breaks, no escape sequences.
+    """Make a name safe for a terminal: no line breaks, no escape sequences.
 
     >>> printable("a\\x1b[31m\\nb")
     'a\\\\x1b[31m\\\\nb'
@@ -40,7 +40,8 @@ def read_language(language: str) -> Mapping[str, str]:
 
 def read_lines(path: Path) -> Mapping[str, str]:
     """Read a file of texts, ten times as fast as TOML: each text is one line."""
-    texts, above = {}, ""
+    texts = {}
+    above = ""
     for line in path.read_text(encoding="utf-8").splitlines():
         key, sign, value = line.partition(" = ")
         if line.startswith("["):
@@ -53,7 +54,7 @@ def read_lines(path: Path) -> Mapping[str, str]:
 
 @contextmanager
 def speaking(texts: Mapping[str, str]) -> Iterator[None]:
-    """Within it, words and numbers are those of these texts."""
+    """Use these texts for words and numbers within the block."""
     token = _SPOKEN.set(texts)
     try:
         yield
@@ -62,16 +63,19 @@ def speaking(texts: Mapping[str, str]) -> Iterator[None]:
 
 
 def say(key: str, /, **values: object) -> str:
-    """A text of the language that is spoken.
+    """A text of the current language.
 
     >>> say("words.and", first="age", last="zip")
     'age and zip'
     """
-    return (_SPOKEN.get() or read_language(ENGLISH))[key].format_map(values)
+    texts = _SPOKEN.get()
+    if not texts:
+        texts = read_language(ENGLISH)
+    return texts[key].format_map(values)
 
 
 def marks() -> tuple[str, str]:
-    """The decimal mark and what stands between thousands.
+    """The decimal mark and the mark between thousands.
 
     >>> marks()
     ('.', ',')
@@ -80,7 +84,7 @@ def marks() -> tuple[str, str]:
 
 
 def digits(number: str) -> str:
-    """A number that was written in English, as the language that is spoken writes it.
+    """Convert a number that is written in English to the marks of the current language.
 
     >>> german = {"numbers.decimal": ",", "numbers.thousands": "."}
     >>> with speaking(german):
@@ -94,7 +98,7 @@ def digits(number: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent that never rounds something to nothing or to all.
+    """Write a share in per cent, without rounding to 0 % or 100 %.
 
     >>> [percent(x) for x in (0.0, 0.00001, 0.12345, 0.9996, 0.99999, 1.0)]
     ['0 %', 'under 0.01 %', '12.3 %', '99.96 %', 'over 99.99 %', '100 %']
@@ -104,4 +108,6 @@ def percent(share: float) -> str:
     if 0.9999 < share < 1:
         return say("numbers.over", share=digits("99.99 %"))
     text = f"{100 * share:.3g}"
-    return digits(f"{100 * share:.4g} %" if text == "100" and share < 1 else f"{text} %")
+    if text == "100" and share < 1:
+        text = f"{100 * share:.4g}"
+    return digits(f"{text} %")
