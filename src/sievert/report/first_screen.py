@@ -92,6 +92,8 @@ REASONS = {
     "search_stopped": "front.reason_search_stopped",
     "all_suppressed": "front.reason_all_suppressed",
     "identifier_repeats": "front.reason_identifier_repeats",
+    "other_tables": "front.reason_other_tables",
+    "withheld": "front.reason_withheld",
     "merged_by_type": "front.reason_merged_by_type",
     "secret_names_people": "front.reason_secret_names_people",
     "kept_names_people": "front.reason_kept_names_people",
