@@ -146,9 +146,3 @@ NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "timings": _refusal("timings depend on single records: they are", "--share without --timings"),
     "values": _refusal("values of the data are", "--share without --show-values"),
 }
-
-
-class Caution(str):
-    """A remark that stands before the first number: what the numbers count may not be people."""
-
-    __slots__ = ()

@@ -6,8 +6,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
 from typing import Any
 
-from sievert.errors import Caution, UsageError
+from sievert.errors import UsageError
 from sievert.formatting import ENGLISH
+from sievert.formatting.remarks import Caution, Remark
 from sievert.roles import Roles
 from sievert.version import __version__
 
@@ -73,13 +74,13 @@ class Result(ShownResult):
     table: Mapping[str, Any]  # its name, rows, columns and where it is from
     roles: Roles  # of the columns
     _: KW_ONLY
-    warnings: tuple[str, ...] = ()  # remarks for the reader
+    warnings: tuple[Remark, ...] = ()  # for the reader
     unassessed: tuple[str, ...] = ()  # columns without a role
     timings: Mapping[str, float] = field(default_factory=dict, compare=False)  # seconds by step
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False)  # bytes by step
 
     @property
-    def cautions(self) -> tuple[str, ...]:
+    def cautions(self) -> tuple[Caution, ...]:
         """Remarks that stand before the first number: what is counted may not be people."""
         return tuple(w for w in self.warnings if isinstance(w, Caution))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sievert.errors import UsageError, require, unknown
 from sievert.formatting import nearest
+from sievert.formatting.remarks import Remark
 
 SINGLE_ROLES = ("person", "household", "weight")
 JSON_ROLES = ("quasi", "sensitive", "identifier", *SINGLE_ROLES, "ignored", "kept", "unassessed")
@@ -238,19 +239,18 @@ def _check_one_role(roles: Roles) -> None:
             )
 
 
-def known_secrets(roles: Roles) -> list[str]:
+def known_secrets(roles: Roles) -> list[Remark]:
     """Remark on secrets that are quasi-identifiers as well."""
     return [
-        f"column {name!r} is both quasi-identifier and secret: knowing it is learning it"
+        Remark("quasi_and_secret", column=repr(name))
         for name in roles.sensitive
         if name in (*roles.quasi, *roles.other_quasi)
     ]
 
 
-def absent_columns(names: Sequence[str]) -> list[str]:
+def absent_columns(names: Sequence[str]) -> list[Remark]:
     """Remark on columns of a policy that a table lacks."""
-    what = "columns of the policy that are not measured and not here"
-    return [f"{what}: {', '.join(map(repr, names))}"] if names else []
+    return [Remark("absent_columns", columns=", ".join(map(repr, names)))] if names else []
 
 
 def check_secrets(roles: Roles, secrets: Iterable[str]) -> None:
@@ -258,7 +258,7 @@ def check_secrets(roles: Roles, secrets: Iterable[str]) -> None:
     for name in secrets:
         require(
             name not in (*roles.quasi, *roles.other_quasi),
-            f"column {name!r} is both quasi-identifier and secret: knowing it is learning it",
+            Remark("quasi_and_secret", column=repr(name)),
             hint="name it in one role only",
         )
 

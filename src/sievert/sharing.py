@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sievert.errors import NOT_SHAREABLE, SettingsError, require
+from sievert.formatting.remarks import Joined
 from sievert.measures import BY_ID
 from sievert.measures.measure import SUPPRESSED
 from sievert.roles import SINGLE_ROLES, columns_by_role, tells_people_apart
@@ -236,8 +237,8 @@ def _shareable_basis(text: str | None) -> str | None:
 
     if text is None:
         return None
-    clauses = text.split(BETWEEN_CLAUSES)
-    return BETWEEN_CLAUSES.join(c for c in clauses if c not in INTERNAL_CLAUSES)
+    clauses = text.parts if isinstance(text, Joined) else text.split(BETWEEN_CLAUSES)
+    return Joined([c for c in clauses if c not in INTERNAL_CLAUSES], BETWEEN_CLAUSES)
 
 
 def _worst_lines(limits: Iterable[Data]) -> list[Data]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sievert.checks.row_order import NO_ORDER
+from sievert.formatting.remarks import Remark
 
+NO_ORDER = Remark("no_order")
 CLAUSE = re.compile(
     "(rows have no order here|the order of the rows [^;]*|the rows are sorted [^;]*)"
 )

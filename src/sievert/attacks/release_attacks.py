@@ -29,6 +29,7 @@ from sievert.counts.answers import Profiles, SecretCounts
 from sievert.counts.cube import Cube, histogram
 from sievert.errors import require
 from sievert.formatting import percent, plural, significant
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.measures import kernel
 from sievert.measures.measure import NOTHING_TO_LEARN, Value
@@ -280,7 +281,7 @@ def attack_release(
     partitions: Mapping[str, Mapping[str, Iterable[Any]]],
     named: Mapping[str, str],
     show: bool = False,
-) -> tuple[dict[str, dict[str, Attack]], list[str]]:
+) -> tuple[dict[str, dict[str, Attack]], list[Remark]]:
     """Run every attack that needs only the release; `count` makes the cube of some columns.
 
     Returns the attacks and a note for each secret whose named value does not occur.
@@ -310,7 +311,7 @@ def attack_release(
     classes = count(quasi) if classes is None else classes
     attacks["identity"]["black_box"] = black_box(classes, show=show)
     return attacks, [
-        f"the named value does not occur in {secret!r}"
+        Remark("no_value_in", column=repr(secret))
         for secret in named
         if not attacks["skewness"][secret].details["occurs"]
     ]

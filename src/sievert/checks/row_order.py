@@ -23,9 +23,9 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.counts.questions import Questions
 from sievert.counts.row_runs import changes, count_block_runs
-from sievert.errors import Caution
 from sievert.estimators.runs import block_moments, run_moments
 from sievert.formatting import list_names
+from sievert.formatting.remarks import Caution, Remark
 from sievert.roles import Roles
 
 if TYPE_CHECKING:
@@ -33,12 +33,7 @@ if TYPE_CHECKING:
 
 LEAST_ROWS = 20  # of fewer rows no order can be told from chance
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
-ORDER_TELLS = (
-    "values of {} come in far fewer runs than in a random order of the rows, and the rows are not "
-    "simply sorted by released columns: whoever knows how the original was sorted may learn exact "
-    "values; shuffle the rows, or sort them by released columns"
-)
-NO_ORDER = "rows have no order here: the order of the rows was not looked at"
+
 Orders = Mapping[str, Iterable[str]]
 
 
@@ -56,11 +51,11 @@ class RowOrder:
     few: bool = False
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Remark]:
         """What is to be said of it."""
         if not self.seen:
-            return [NO_ORDER]
-        return [Caution(ORDER_TELLS.format(list_names(self.tells)))] if self.tells else []
+            return [Remark("no_order")]
+        return [Caution("order_tells", columns=list_names(self.tells))] if self.tells else []
 
 
 def released_columns(questions: Questions, roles: Roles) -> tuple[str, ...]:
@@ -114,7 +109,7 @@ def judge_order(gate: "Gate | None", order: RowOrder) -> None:
     from sievert.policy import PLANNED
 
     if gate.question == PLANNED:
-        gate.clauses.append("the order of the rows is not that of a release")
+        gate.clauses.append(Remark("order_of_plan"))
         return
     reason = gate.policy.release.order
     if order.tells and reason is None:
@@ -122,7 +117,7 @@ def judge_order(gate: "Gate | None", order: RowOrder) -> None:
     gate.clauses.append(_basis(order, reason))
 
 
-def _basis(order: RowOrder, reason: str | None) -> str:
+def _basis(order: RowOrder, reason: str | None) -> Remark:
     """What a verdict rests on, as to the order of the rows, without names."""
     from sievert.policy.judgement import (
         ORDER_EXPLAINED,
@@ -133,7 +128,7 @@ def _basis(order: RowOrder, reason: str | None) -> str:
     )
 
     if not order.seen:
-        return "rows have no order here"
+        return Remark("rows_without_order")
     if order.few:
         return ORDER_NOT_EXAMINED
     if order.tells:

@@ -18,9 +18,9 @@ from sievert.counts.spellings import (
     merge_spellings,
     tallied_spellings,
 )
-from sievert.errors import Caution
 from sievert.formatting import plural
 from sievert.formatting.canonical import group_spellings
+from sievert.formatting.remarks import Caution
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
 
@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     from sievert.policy import Gate, Policy
     from sievert.roles import Roles
 
-COINCIDE = (
-    "{} of {} coincide with others if they are spelt alike (case, blanks, invisible characters, "
-    "forms of numbers and dates)"
-)
-BOTH_READ = COINCIDE + ": both readings are computed, and the worse decides"
-TOLD_APART = COINCIDE + ", and are counted as different"
-NOT_COMPARED = (
-    "{} has too many values to look for those that coincide if they are spelt alike: they are "
-    "counted as different"
-)
 MERGED, MERGED_REASON = "spellings_merged", "spellings_merged_reason"
 # Numbers of the suppressed records as a class of their own: of finding people, and of each secret.
 OfSuppressed: TypeAlias = tuple[Mapping[str, Value], Mapping[str, Mapping[str, Value]]]
@@ -65,18 +55,15 @@ class Respelt:
         return [name for name, found in self.decisive.items() if not found.compared]
 
     @property
-    def cautions(self) -> list[str]:
+    def cautions(self) -> list[Caution]:
         """What is to be said of every column, with the number of its values."""
-        pairs = [(BOTH_READ, found) for found in self.decisive.values()]
-        pairs += [(TOLD_APART, found) for found in self.others.values()]
-        said = [
-            words.format(plural(found.values, "value"), repr(found.column))
-            for words, found in pairs
-            if found.values
-        ]
+        said = [both_read(f.values, f.column) for f in self.decisive.values() if f.values]
+        said += [counted_apart(f.values, f.column) for f in self.others.values() if f.values]
         every = {**self.decisive, **self.others}
-        said += [NOT_COMPARED.format(repr(c)) for c in every if not every[c].compared]
-        return [Caution(words) for words in said]
+        said += [
+            Caution("spellings_unknown", column=repr(c)) for c in every if not every[c].compared
+        ]
+        return said
 
     def doubt(self, gate: Gate) -> bool:
         """Make a policy undecided where a person, a key or a secret has such values; whether it is.
@@ -101,6 +88,16 @@ class Respelt:
         merged = {name: self.decisive[name].merging(named) for name in self.columns}
         known = {name: own for name, own in merged.items() if own}
         return merge_spellings(rows, [*columns], known) if known else None
+
+
+def both_read(values: int, column: str) -> Caution:
+    """Say that values of a column coincide if they are spelt alike, and both readings count."""
+    return Caution("spelt_both", values=plural(values, "value"), column=repr(column))
+
+
+def counted_apart(values: int, column: str) -> Caution:
+    """Say that values of a column coincide if they are spelt alike, and count as different."""
+    return Caution("spelt_apart", values=plural(values, "value"), column=repr(column))
 
 
 def limited_secrets(policy: Policy, secrets: Iterable[str]) -> set[str]:
@@ -170,7 +167,9 @@ def without_listed(found: Spellings, listed: Iterable[str]) -> Spellings:
     return replace(found, groups=groups, values=sum(map(len, groups)))
 
 
-def counted_as_spelt(rows: Questions, columns: Iterable[str], policy: Policy | None) -> list[str]:
+def counted_as_spelt(
+    rows: Questions, columns: Iterable[str], policy: Policy | None
+) -> list[Caution]:
     """Find values of some columns that coincide, for a command that counts them as spelt.
 
     Returns cautions. Columns that the policy calls distinct are not looked at.
@@ -180,13 +179,13 @@ def counted_as_spelt(rows: Questions, columns: Iterable[str], policy: Policy | N
     return Respelt(others=found).cautions
 
 
-def told_apart(columns: Mapping[str, Iterable[str | None]]) -> list[str]:
+def told_apart(columns: Mapping[str, Iterable[str | None]]) -> list[Caution]:
     """Cautions on values of some columns that coincide, for a command that counts as spelt."""
-    cautions: list[str] = []
+    cautions: list[Caution] = []
     for column, texts in columns.items():
         groups = group_spellings(text for text in texts if text is not None)
         if number := sum(map(len, groups)):
-            cautions.append(Caution(TOLD_APART.format(plural(number, "value"), repr(column))))
+            cautions.append(counted_apart(number, column))
     return cautions
 
 

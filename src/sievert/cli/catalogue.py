@@ -7,6 +7,7 @@ from typing import Any
 
 from sievert.errors import UsageError
 from sievert.formatting import nearest, wrap
+from sievert.formatting.remarks import Joined, Remark
 from sievert.losses import KINDS
 from sievert.losses.loss import Kind
 from sievert.measures import MEASURES, Measure
@@ -32,6 +33,11 @@ class Topic:
     scale: str = ""
 
 
+def _scale(bounds: str, unit: str, side: str) -> Joined:
+    """Say the range, the unit and the risky side of a number, by the keys of their remarks."""
+    return Joined((Remark(bounds), Remark(unit), Remark(side)), "; ")
+
+
 ASSESS = "sievert assess DATA -q COLUMNS"
 EXPLAIN = "sievert explain DATA -q COLUMNS"
 COMPARE = "sievert compare ORIGINAL RELEASE -q COLUMNS -s SECRET"
@@ -51,7 +57,7 @@ TOPICS = (
         "docs/population.md",
         "p^f/f 2F1(f, f; f+1; 1-p), f the records of the class (with --missing wildcard: those "
         "that match), p = f/F, F the sum of their weights",
-        "0 to 1; share of a record's matches that are right; risky when high",
+        _scale("range_unit", "scale_matches", "scale_high"),
     ),
     Topic(
         "frequency",
@@ -60,7 +66,7 @@ TOPICS = (
         "docs/population.md",
         "f_i, the sum over the records j that match record i of 1, or of alpha where j lacks a "
         "value that i has",
-        "1 to n; records; risky when low",
+        _scale("range_from_one", "scale_records", "scale_low"),
     ),
     Topic(
         "population_frequency",
@@ -68,7 +74,7 @@ TOPICS = (
         f"{ASSESS} --weight COLUMN --records FILE",
         "docs/population.md",
         "F_i, the sum of the weights of the records that f_i counts, each as much as there",
-        "at least f; people; risky when low",
+        _scale("range_frequency", "scale_people", "scale_low"),
     ),
     Topic(
         "global_risk",
@@ -76,7 +82,7 @@ TOPICS = (
         f"{ASSESS} --weight COLUMN",
         "docs/population.md",
         "(1/n) sum r over the n records, r the individual risk",
-        "0 to 1; share, mean over the records; risky when high",
+        _scale("range_unit", "scale_share", "scale_high"),
     ),
     Topic(
         "expected_reidentifications",
@@ -84,7 +90,7 @@ TOPICS = (
         f"{ASSESS} --weight COLUMN",
         "docs/population.md",
         "sum r over the records, r the individual risk",
-        "0 to n; records; risky when high",
+        _scale("range_number", "scale_records", "scale_high"),
     ),
     Topic(
         "suda_score",
@@ -93,7 +99,7 @@ TOPICS = (
         "docs/suda.md",
         "sum over the minimal sample uniques (s columns each) of prod_{i=s}^{M} (A - i), A the "
         "number of columns, M the largest size searched",
-        "at least 0; no unit, ranks the records of one table; risky when high",
+        _scale("range_zero", "scale_rank", "scale_high"),
     ),
     Topic(
         "dis_suda_score",
@@ -101,7 +107,7 @@ TOPICS = (
         f"{EXPLAIN} --fraction F (of each record: --records FILE)",
         "docs/suda.md",
         "1/(1 + (U/D - U)/(score^Q S)), D = U f/(U f + P(1 - f)), Q = 1 + (8 - A)/20",
-        "0 to 1; estimated share of right matches; risky when high",
+        _scale("range_unit", "scale_estimated", "scale_high"),
     ),
     Topic(
         "unicity",
@@ -133,7 +139,7 @@ TOPICS = (
         COMPARE,
         "docs/compare.md",
         "I(X';X), X the original quasi-identifiers of a record, X' the released ones",
-        "0 to H(X); bits per record; risky when high",
+        _scale("range_key_entropy", "scale_bits", "scale_high"),
     ),
     Topic(
         "attribute_disclosure",
@@ -141,7 +147,7 @@ TOPICS = (
         COMPARE,
         "docs/compare.md",
         "I(X';Y), X' the released quasi-identifiers of a record, Y its secret",
-        "0 to H(Y); bits per record; risky when high",
+        _scale("range_secret_entropy", "scale_bits", "scale_high"),
     ),
     Topic(
         "information_loss",
@@ -149,7 +155,7 @@ TOPICS = (
         COMPARE,
         "docs/compare.md",
         "I(X;Y) - I(X';Y), less what chance makes of no loss",
-        "at most I(X;Y); bits per record; less useful when high",
+        _scale("range_information", "scale_bits", "scale_useful"),
     ),
     Topic(
         "approximate_compromise",

@@ -53,13 +53,16 @@ class PageCall:
         if settings.is_announced:
             outputs.announce_tables()
         line = "" if settings.share else self._release_command(result)
-        outputs.write(shown, result.charts, timed=result, release_command=line)
-        outputs.write_limits(shown, settings.policy)
-        if settings.json != "-":
-            from sievert.report import builder, terminal
+        from sievert.report.builder import ResultPages
+        from sievert.report.parts import ResultContent
 
-            page = builder.screen(shown, settings.language, line)
-            say(terminal.for_stdout(page, everything=settings.everything))
+        pages = ResultPages(ResultContent(shown), settings.language, line)
+        outputs.write(pages, result.charts, timed=result)
+        outputs.write_limits(pages.result, settings.policy)
+        if settings.json != "-":
+            from sievert.report import terminal
+
+            say(terminal.for_stdout(pages.screen(), everything=settings.everything))
         return 0 if passed else 1
 
     def _check_sharing(self) -> None:

@@ -1,7 +1,7 @@
 """One call of a command whose options are arguments of a function."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,9 +29,11 @@ from sievert.cli.outputs import (
 from sievert.cli.parameters import STDIN, TableName
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.formatting import printable
+from sievert.result import Result
 
 if TYPE_CHECKING:
-    from sievert.report.builder import ReportSettings
+    from sievert.report.builder import ReportSettings, ResultPages
+    from sievert.report.parts import ResultContent
 
 
 @dataclass(frozen=True)
@@ -116,14 +118,16 @@ class FunctionCall:
                 result = result.share(min_cell=min_cell, mask_names=output.mask_names)
         if announced:
             outputs.announce_tables()
-        line = ""
-        outputs.write(result, result.charts, release_command=line)
-        outputs.write_limits(result, self.roles.policy)
-        if output.json_ != "-":
-            from sievert.report import builder, terminal
+        from sievert.report.builder import ResultPages
+        from sievert.report.parts import ResultContent
 
-            page = builder.screen(result, output.language, line)
-            say(terminal.for_stdout(page, everything=output.all_))
+        pages = ResultPages(ResultContent(result), output.language)
+        outputs.write(pages, result.charts, timed=result)
+        outputs.write_limits(pages.result, self.roles.policy)
+        if output.json_ != "-":
+            from sievert.report import terminal
+
+            say(terminal.for_stdout(pages.screen(), everything=output.all_))
         return code
 
 
@@ -162,9 +166,13 @@ class FunctionOutputs:
             elif before is not None:
                 tell(f"not written: {printable(str(path))} is from an earlier run\n")
 
-    def write(self, result: Any, draw: Draw, *, release_command: str = "") -> None:
-        """Numbers first: whatever a page or a picture fails of, they are there."""
-        output, force = self.output, self.output.force
+    def write(self, pages: "ResultPages", draw: Draw, *, timed: Result) -> None:
+        """Write numbers first: whatever a page or a picture fails of, they are there.
+
+        `draw` makes the charts, and `timed` knows how long each step took.
+        """
+        output = self.output
+        force = output.force
         if self.charts_to is not None:
             from sievert import charts
 
@@ -172,20 +180,18 @@ class FunctionOutputs:
             hint = "--attacks, -q COLUMNS, or a secret of numbers"
             require(specs, "no chart can be drawn of this", hint=hint)
             charts.check(self.charts_to, specs, sources=self.inputs, force=force)
-        for path, content in ((output.json_, type(result).to_dict), (output.timings, timings)):
-            if path is not None:
-                write_json(path, content(result), self.inputs, force=force)
+        if output.json_ is not None:
+            write_json(output.json_, pages.result.content, self.inputs, force=force)
+        if output.timings is not None:
+            write_json(output.timings, timings(timed), self.inputs, force=force)
         if self.settings is not None:
-            from sievert.report.builder import build
-
-            settings = replace(self.settings, release_command=release_command)
-            write_page(build([result], settings), self.page, self.inputs, force=force)
+            write_page(pages.page(self.settings), self.page, self.inputs, force=force)
         if self.charts_to is not None:
             for chart in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
                 announce(chart)
 
-    def write_limits(self, result: Any, policy: Path | None) -> None:
-        """The limits of a policy for a pipeline."""
+    def write_limits(self, result: "ResultContent", policy: Path | None) -> None:
+        """Write the limits of a policy for a pipeline."""
         if policy is None or (self.gate.junit is None and self.gate.sarif is None):
             return
         from sievert.report import pipeline
@@ -193,13 +199,14 @@ class FunctionOutputs:
         place = None if self.output.share else policy
         for path, text in ((self.gate.junit, pipeline.junit), (self.gate.sarif, pipeline.sarif)):
             if path is not None:
-                written = text(result.to_dict(), place)
+                written = text(result.content, place)
                 files.write_text(path, written, sources=self.inputs, force=self.output.force)
 
 
 def _settings(output: OutputOptions, page: PageOptions) -> "ReportSettings | None":
     if not page.exists:
         return None
+    from sievert.report.builder import ReportSettings
     from sievert.report.texts import read_texts
 
     read_texts(page.texts)  # so that a mistake in it is an error before the work

@@ -12,14 +12,15 @@ from sievert import files
 from sievert.cli.messages import INTERNAL, say, tell
 from sievert.errors import UsageError, require
 from sievert.formatting import printable
-from sievert.result import Result, ShownResult
+from sievert.result import Result
 from sievert.settings.command import PageCommand
 from sievert.settings.option import STDIN
 from sievert.version import __version__
 
 if TYPE_CHECKING:
-    from sievert.report.builder import ReportSettings
+    from sievert.report.builder import ReportSettings, ResultPages
     from sievert.report.page import Page
+    from sievert.report.parts import ResultContent
 
 Draw = Callable[[], Mapping[str, Any]]
 
@@ -116,9 +117,7 @@ class Outputs:
             elif before is not None:
                 tell(f"not written: {printable(str(path))} is from an earlier run\n")
 
-    def write(
-        self, result: ShownResult, draw: Draw, *, timed: Result, release_command: str = ""
-    ) -> None:
+    def write(self, pages: ResultPages, draw: Draw, *, timed: Result) -> None:
         """Write numbers first: whatever a page or a picture fails of, they are there.
 
         `draw` makes the charts, and `timed` knows how long each step took.
@@ -134,19 +133,17 @@ class Outputs:
             require(specs, "no chart can be drawn of this", hint=hint)
             charts.check(folder, specs, sources=self.inputs, force=force)
         if settings.json is not None:
-            write_json(settings.json, result.to_dict(), self.inputs, force=force)
+            write_json(settings.json, pages.result.content, self.inputs, force=force)
         if settings.timings is not None:
             write_json(settings.timings, timings(timed), self.inputs, force=force)
         if self.page is not None:
-            from sievert.report.builder import build
-
-            page = build([result], replace(self.page, release_command=release_command))
-            write_page(page, settings, self.inputs, force=force)
+            page_settings = replace(self.page, release_command=pages.release_command)
+            write_page(pages.page(page_settings), settings, self.inputs, force=force)
         if folder is not None:
             for chart in charts.write(folder, specs, sources=self.inputs, force=force):
                 announce(chart)
 
-    def write_limits(self, result: ShownResult, policy: Any) -> None:
+    def write_limits(self, result: ResultContent, policy: Any) -> None:
         """Write the limits of a policy for a pipeline."""
         gate = self.settings.gate
         if policy is None or not gate.is_gate:
@@ -156,7 +153,7 @@ class Outputs:
         place = None if self.settings.share else Path(policy)
         for path, text in ((gate.junit, pipeline.junit), (gate.sarif, pipeline.sarif)):
             if path is not None:
-                written = text(result.to_dict(), place)
+                written = text(result.content, place)
                 files.write_text(path, written, sources=self.inputs, force=self.settings.force)
 
 

@@ -16,7 +16,7 @@ from sievert.counts.wildcards import class_values
 from sievert.errors import ExhaustedError, require
 from sievert.measurement.combinations import count_combinations
 from sievert.measurement.table_measures import clamp_to_bounds
-from sievert.measurement.wildcards import NO_VALUES
+from sievert.measurement.wildcards import no_values
 from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult, kernel
 from sievert.measures.target import RecordTarget, SecretTarget
 from sievert.request.requested import check_known
@@ -122,7 +122,7 @@ def l_diversity_by_class(
         cells = count_combinations(questions, roles.quasi, roles.sensitive).secrets[str(secret)]
     numbers = class_values(cells, wildcard=missing == "wildcard")
     if numbers is None:
-        raise ExhaustedError(NO_VALUES.format(repr(secret)), hint="missing='value'")
+        raise ExhaustedError(no_values(str(secret)), hint="missing='value'")
     classes = cells.class_cube
     texts = [
         [values[code] for code in codes.tolist()]

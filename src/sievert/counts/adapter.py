@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sievert.counts.recoded_records import RecodedRecords
+from sievert.formatting.remarks import Remark
 from sievert.sources.table import Table
 
 Kind = Literal["text", "float", "ordered", "other"]
@@ -68,7 +69,7 @@ class Adapter(ABC):
     columns: tuple[str, ...]
     kinds: Mapping[str, str]
     """The type of each column, in the words of DuckDB."""
-    notes: list[str]
+    notes: list[Remark]
     """Remarks about the table that belong into the result."""
     not_read: int = 0
     """The number of other sheets, tables or files that the source holds."""

@@ -23,9 +23,10 @@ from sievert.counts.wildcards import MOST_PARTS, WildcardMatches
 from sievert.errors import ExhaustedError, InputError, require
 from sievert.formatting import plural
 from sievert.formatting.canonical import canonical_text
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import NUMBER
 
-NO_ORDER = "records have no order on this engine"
+NO_ORDER = Remark("no_order_of_records")
 MOST_DIGITS = 40
 
 # -- row numbers -------------------------------------------------------------------------------

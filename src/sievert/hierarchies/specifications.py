@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import InputError, UsageError, require
+from sievert.formatting.remarks import Figure, Remark
 from sievert.hierarchies import categories, intervals
 from sievert.hierarchies.categories import ELSE, OTHER, read_tree, tree_hierarchy, tree_of
 from sievert.hierarchies.dates import ORDERS, check_units, date_hierarchy
@@ -16,17 +17,24 @@ from sievert.hierarchies.hierarchy import Hierarchy, check_file
 from sievert.hierarchies.labels import ROOT
 
 TREES = (".toml", ".json")
-WORDS = {  # of a column on one level
-    "interval": "in bands of {}",
-    "quantile": "in {} bands of about as many people",
-    "prefix": "cut to the first {} characters",
-    "date": "by {}",
-    "order": "in groups of {}",
-    "top": "cut to its {} most frequent values",
+WORDS = {  # the remark on a column on one level, with a number
+    "interval": "bands",
+    "quantile": "quantile_bands",
+    "prefix": "first_characters",
+    "order": "groups_of",
+    "top": "most_frequent",
 }
 ONE = {
-    ("prefix", "1"): "cut to the first character",
-    ("top", "1"): "cut to its most frequent value",
+    ("prefix", "1"): Remark("first_character"),
+    ("top", "1"): Remark("most_frequent_value"),
+}
+UNITS = {
+    "day": Remark("unit_day"),
+    "week": Remark("unit_week"),
+    "month": Remark("unit_month"),
+    "quarter": Remark("unit_quarter"),
+    "year": Remark("unit_year"),
+    "decade": Remark("unit_decade"),
 }
 Maker = Callable[[Mapping[str, int]], Hierarchy]
 
@@ -255,7 +263,7 @@ def _whole_numbers(text: str, what: str, example: str, least: int) -> list[int]:
     return numbers
 
 
-def describe_level(given: Any, level: int, height: int, labels: int) -> str:
+def describe_level(given: Any, level: int, height: int, labels: int) -> Remark:
     """Say in words how a hierarchy, `given` as a text, changes a column on a `level`.
 
     The level has `labels` labels, and the hierarchy `height` levels.
@@ -271,13 +279,15 @@ def describe_level(given: Any, level: int, height: int, labels: int) -> str:
     steps = rest.partition("/")[0].split(",")
     if kind == "prefix" and not rest:
         steps = [str(height - at) for at in range(1, height + 1)]
-    if kind not in WORDS:
-        return f"at level {level} of its hierarchy"
+    if kind not in WORDS and kind != "date":
+        return Remark("at_level", number=Figure(level))
     if level > len(steps) or steps[level - 1] == "0":
-        return "with one label for all"
+        return Remark("one_label_for_all")
     step = steps[level - 1]
+    if kind == "date":
+        return Remark("by_unit", unit=UNITS.get(step, step))
     if kind == "quantile" and step != str(labels):  # many people have the same number
-        return f"in {labels} bands"
+        return Remark("some_bands", number=Figure(labels))
     if (kind, step) in ONE:
         return ONE[kind, step]
-    return WORDS[kind].format(step)
+    return Remark(WORDS[kind], number=Figure(step))

@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
+from sievert.formatting.remarks import Remark
 from sievert.losses.label_sets import ValueLabelPairs, label_coverage, value_label_pairs
 from sievert.losses.loss import Kind, Loss, PairedColumn, Release, needs_records
 from sievert.measures import kernel
 
-NO_SCALE = "the numbers of the original do not vary: no scale for an error"
-NO_NUMBERS = "the original has no numbers"
-TOO_LARGE = "numbers too large to be squared"
-TOO_SMALL = "numbers too close to each other to be squared"
-NO_COLUMN = "no column has a distortion"
+NO_SCALE = Remark("no_scale")
+NO_NUMBERS = Remark("no_numbers")
+TOO_LARGE = Remark("numbers_too_large")
+TOO_SMALL = Remark("numbers_too_close")
+NO_COLUMN = Remark("no_distortion")
 
 
 @needs_records

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
+from sievert.formatting.remarks import Remark
 from sievert.losses.loss import Kind, Loss, Release, in_order, without
 from sievert.losses.numeric_columns import (
     NO_RECORDS,
@@ -24,8 +25,8 @@ from sievert.measures.kernel import LN2
 EXACT = 20  # columns up to which a matrix is worked on in fractions
 # The share of its variance that a column must keep beside others not to be one of them.
 DEPENDENT = 1e-12
-UNBOUNDED = "unbounded"
-NO_SECRET = "no numeric secret"
+UNBOUNDED = Remark("unbounded")
+NO_SECRET = Remark("no_numeric_secret")
 
 Matrix = Sequence[Sequence[float]] | Floats
 
@@ -124,7 +125,7 @@ def gaussian_loss(release: Release) -> Loss:
     known = {c.name for c in release.quasi}
     columns = [c for c in numeric_columns(release).columns if c.name in known]
     if not columns:
-        return without("no quasi-identifier is numeric before and after")
+        return without(Remark("no_numeric_quasi"))
     secrets = {c.name: x for c in release.secrets if (x := original_numbers(c)) is not None}
     every = [c.numbers[side] for side in (0, 1) for c in columns] + list(secrets.values())
     whole = np.logical_and.reduce([~np.isnan(x) for x in every])

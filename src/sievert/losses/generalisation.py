@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import NUMBER, ROOT, interval_ends
 from sievert.losses import formulas
 from sievert.losses.formulas import GENERALISED, UNCERTAIN
@@ -45,10 +46,10 @@ def _value(text: str) -> float:
     return float(text.replace("−", "-").replace("∞", "inf"))
 
 
-ALL_SUPPRESSED = "every record was suppressed"
-NO_HIERARCHY = "no hierarchy was given"
-NOT_IN_IT = "labels that the hierarchy lacks have no level"
-ONE_VALUE = "the original has one value: there is nothing to lose"
+ALL_SUPPRESSED = Remark("all_suppressed")
+NO_HIERARCHY = Remark("no_hierarchy")
+NOT_IN_IT = Remark("labels_without_level")
+ONE_VALUE = Remark("nothing_to_lose")
 
 
 @needs_records

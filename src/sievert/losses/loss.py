@@ -9,6 +9,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.estimators.contingency import rank_keys, table_size
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import NUMBER, ROOT, Hierarchy
 
 Owner = TypeVar("Owner")
@@ -170,12 +171,12 @@ class Loss:
     """One loss of one release: a number with its unit, or None and why; its parts beside it."""
 
     value: float | None
-    reason: str | None = None
+    reason: Remark | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # by column, where that makes sense
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def without(reason: str, **details: Any) -> Loss:
+def without(reason: Remark, **details: Any) -> Loss:
     """A loss that does not exist, and why."""
     return Loss(None, reason, details=details)
 
@@ -199,7 +200,7 @@ def needs_records(compute: Callable[[Release], Loss]) -> Callable[[Release], Los
 
     @wraps(compute)
     def compute_or_refuse(release: Release) -> Loss:
-        return compute(release) if release.records else without("the original has no records")
+        return compute(release) if release.records else without(Remark("no_records"))
 
     return compute_or_refuse
 
@@ -224,5 +225,5 @@ class Kind:
     def bounds(self) -> str:
         """The range in words."""
         if self.low is None:
-            return "any number" if self.high is None else f"<= {self.high:g}"
+            return Remark("range_any") if self.high is None else f"<= {self.high:g}"
         return f"[{self.low:g}, {self.high:g}]" if self.high is not None else f">= {self.low:g}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.estimators.contingency import count_keys
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
 from sievert.losses.label_sets import (
     SMALL,
@@ -26,7 +27,7 @@ from sievert.losses.loss import (
 )
 from sievert.measures import kernel
 
-ONE_COLUMN = "there is one column: no pair"
+ONE_COLUMN = Remark("no_pair_of_columns")
 
 
 @needs_records

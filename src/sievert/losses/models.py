@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, as_numbers, in_order
 from sievert.losses.numeric_columns import (
@@ -36,9 +37,9 @@ PARTS = 10
 MOST_ATOMS = 64  # values of a column that are told apart; the rarest are merged beyond
 MOST_LABELS = 256
 SMOOTHING = 0.5  # records added to each cell
-NO_NUMBERS = "no numeric column that varies"
-SINGULAR_ORIGINAL = "the original's covariance matrix is singular"
-UNBOUNDED = "unbounded"
+NO_NUMBERS = Remark("no_numeric_varies")
+SINGULAR_ORIGINAL = Remark("singular_covariances")
+UNBOUNDED = Remark("unbounded")
 
 
 def cuts(column: PairedColumn) -> Floats | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
+from sievert.formatting.remarks import Remark, figure
 from sievert.losses.loss import Kind, Loss, Release, without
 from sievert.losses.numeric_columns import (
     SINGULAR,
@@ -26,17 +27,17 @@ NEGLIGIBLE = 1e-20  # a variance in standard units that is rounding alone
 _DOUBLE = ("covariance", "correlation")
 Sides = tuple[Floats, Floats]  # before, after
 
-NO_NUMBERS = "no column is numeric before and after"
-ONE_NUMBER = "fewer than two columns vary and are numeric before and after"
-CONSTANT = "the original has one value"
-ALL_CONSTANT = "the original has one value in every numeric column"
-FEW = f"{ENOUGH} records or fewer"
-NO_VARIANCE = "the statistic has no sampling variance"
-NO_DENSITY = "no number of the original lies near the quantile"
-NOTHING_LEFT = "too few numbers were released"
-NO_RECORDS = "no two records have both numbers"
-SINGULAR_ORIGINAL = "the original's correlation matrix is singular"
-CONSTANT_AFTER = "a released column has one value or none"
+NO_NUMBERS = Remark("no_numeric_column")
+ONE_NUMBER = Remark("one_numeric_column")
+CONSTANT = Remark("one_value")
+ALL_CONSTANT = Remark("all_constant")
+FEW = Remark("few_records", number=figure(ENOUGH))
+NO_VARIANCE = Remark("no_variance")
+NO_DENSITY = Remark("no_density")
+NOTHING_LEFT = Remark("few_numbers_released")
+NO_RECORDS = Remark("no_common_numbers")
+SINGULAR_ORIGINAL = Remark("singular_correlations")
+CONSTANT_AFTER = Remark("constant_after")
 
 
 def probabilistic_information_loss(release: Release) -> Loss:

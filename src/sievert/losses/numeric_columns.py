@@ -13,13 +13,14 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.formatting.remarks import Remark
 from sievert.losses.loss import PairedColumn, Release, computed_once
 from sievert.measures.kernel import total
 
 LARGEST = 1e150  # beyond, a square is no number any more
 FARTHEST = 1e75  # standard deviations beyond which a fourth power is none
 BLOCK = 1 << 13
-NO_RECORDS = "fewer than two records have all numbers"
+NO_RECORDS = Remark("too_few_whole")
 SINGULAR = 1e-12  # of the largest eigenvalue: a matrix with a smaller one has no inverse
 REACH = 8.6  # bandwidths beyond which a normal density adds nothing
 

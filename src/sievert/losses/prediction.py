@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import (
     GONE,
@@ -31,10 +32,10 @@ MOST_CELLS = 1 << 23  # values of a predictor times values of the target
 MOST_VALUES = 1 << 13
 BLOCK = 1 << 18
 STREAM = 7
-NOTHING_TO_PREDICT = "no column to predict"
-ONE_RECORD = "fewer than two records"
-TOO_MANY = "too many values to predict"
-NOTHING_LEARNT = "no record with a value to learn from was released"
+NOTHING_TO_PREDICT = Remark("nothing_to_predict")
+ONE_RECORD = Remark("fewer_than_two")
+TOO_MANY = Remark("too_many_to_predict")
+NOTHING_LEARNT = Remark("nothing_learnt")
 
 
 @dataclass(frozen=True)

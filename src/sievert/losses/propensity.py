@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, without
 from sievert.losses.numeric_columns import NumericColumn, numeric_columns, ranks
@@ -165,8 +166,8 @@ def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> 
 MOST_CATEGORIES = 50  # of a column; the rarest are merged beyond
 MOST_RECORDS = 50_000  # of the original, where combinations are many
 NUMBERS, TEXTS, LABELS, WITHHELD = "numbers", "texts", "labels", "withheld"
-NOTHING_RELEASED = "no record was released"
-NOTHING_SHOWN = "every column is withheld"
+NOTHING_RELEASED = Remark("nothing_released")
+NOTHING_SHOWN = Remark("every_column_withheld")
 
 
 @dataclass(frozen=True)

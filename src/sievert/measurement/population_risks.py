@@ -13,8 +13,8 @@ from sievert.counts.adapter import LoadedColumns
 from sievert.counts.cube import Cube, histogram, merge_cells
 from sievert.counts.microdata import ClassFrequencies, class_frequencies
 from sievert.counts.questions import Questions
-from sievert.errors import Caution
-from sievert.formatting import count, plural
+from sievert.formatting import plural
+from sievert.formatting.remarks import Caution, Remark, figure
 from sievert.measurement.population_settings import PopulationSettings
 from sievert.population import Weighted
 from sievert.request.requested import check_known
@@ -22,10 +22,7 @@ from sievert.session import open_source
 
 LARGE = 20_000  # records from which plain columns are counted from packed keys
 NEAR = 0.1  # share of a population by which the sum of the weights may differ from it
-OTHER_SIZE = (
-    "the weights add up to {} people, and the population was said to have {}: numbers by weights "
-    "and numbers by that size contradict each other"
-)
+
 ESTIMATES = {  # from the class sizes of the sample and the size of the population
     "population_uniques_zayatz": people.zayatz,
     "population_uniques_pitman": people.pitman,
@@ -42,7 +39,7 @@ class PopulationRisks:
     chapter: dict[str, Any]
     frequencies: ClassFrequencies | None
     individual_risks: Floats | None
-    notes: list[str]
+    notes: list[Remark]
 
     @property
     def columns(self) -> LoadedColumns:
@@ -105,7 +102,7 @@ def describe_population(
     return PopulationRisks(chapter | numbers, frequencies, risks, notes)
 
 
-def _other_size(frequencies: ClassFrequencies | None, size: int | None) -> list[str]:
+def _other_size(frequencies: ClassFrequencies | None, size: int | None) -> list[Caution]:
     """A caution where weights add up to another population than the one that was given."""
     own = None if frequencies is None else frequencies.own_weights
     if frequencies is None or own is None or size is None:
@@ -113,14 +110,14 @@ def _other_size(frequencies: ClassFrequencies | None, size: int | None) -> list[
     people = sum(own.tolist()) / 10**frequencies.scale
     if abs(people - size) <= NEAR * size:
         return []
-    return [Caution(OTHER_SIZE.format(count(round(people)), count(size)))]
+    return [Caution("other_size", number=figure(round(people)), size=figure(size))]
 
 
 def _risks(
     frequencies: ClassFrequencies | None, stated: PopulationSettings, households: Cube | None
-) -> tuple[dict[str, Any], Floats | None, list[str]]:
+) -> tuple[dict[str, Any], Floats | None, list[Remark]]:
     """Individual, global and household risk, the first of each class, and notes."""
-    numbers, risks, notes = dict[str, Any](), None, list[str]()
+    numbers, risks, notes = dict[str, Any](), None, list[Remark]()
     if frequencies is not None and stated.weight is not None:
         numbers, risks = weighted_risks(frequencies, stated.individual_risk)
     if households is not None:
@@ -191,7 +188,7 @@ def weighted_risks(frequencies: ClassFrequencies, method: str) -> tuple[dict[str
     }, people.individual_risk(weighted, method)[which]
 
 
-def household_risks(cells: Cube, risks: Floats) -> tuple[dict[str, Any], list[str]]:
+def household_risks(cells: Cube, risks: Floats) -> tuple[dict[str, Any], list[Remark]]:
     """Household risk from the cells of (class, household) and the risk of each class's records.
 
     A record without a household is a household of its own.
@@ -200,6 +197,6 @@ def household_risks(cells: Cube, risks: Floats) -> tuple[dict[str, Any], list[st
     household = np.repeat(cells.codes[-1].astype(np.int64), cells.counts)
     number = int((household == 0).sum())
     household[household == 0] = -1 - np.arange(number)
-    note = f"{plural(number, 'record')} without a household: each is one of its own"
+    note = Remark("without_household", records=plural(number, "record"))
     chapter = {"household_risk": people.household_risk(own, household).to_dict()}
     return chapter, [note] if number else []

@@ -15,6 +15,7 @@ from sievert.arrays import Floats
 from sievert.attacks.suda import number_of_sets
 from sievert.errors import require
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 from sievert.measurement.combinations import CombinationCounts, PeopleCombinations
 from sievert.measurement.subsets import (
     MOST_SUBSETS,
@@ -251,13 +252,13 @@ STEP = ("k_anonymity", "unique_count", "unique_records", "discrimination_rate")
 
 def explain_columns(
     measures: TableMeasures, count: Callable[[], CombinationCounts], clock: Clock
-) -> tuple[dict[str, Any] | None, list[str]]:
+) -> tuple[dict[str, Any] | None, list[Remark]]:
     """The chapters of `explain` on columns, and the most telling columns one after the other.
 
     None, and a note, where there are too many combinations to count.
     """
     if most_cells(measures) > MOST_CELLS:
-        return None, ["the shares of the columns are left out: too many combinations"]
+        return None, [Remark("shares_left_out")]
     clock("counting combinations", measures.questions)
     combinations = count()
     cells = sum(len(cube.counts) for cube in combinations.cubes)

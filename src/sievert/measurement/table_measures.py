@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sievert.counts.answers import RecordCounts, Sizes
 from sievert.errors import InputError, InvariantError, UsageError, require
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import (
     ROOT,
     Hierarchy,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 WITH_KEPT = "with_kept"  # a detail: the number of the classes that kept columns make smaller
 # Of a count, by its details.
 OTHER_READINGS = ("missing_as_value", "spellings_merged", WITH_KEPT)
-NOT_PLACED = "values of the release have no place in the order or hierarchy"
+NOT_PLACED = Remark("not_placed")
 MOST_VALUES = 10**7  # different values of a secret that are put into one class
 
 
@@ -153,7 +154,7 @@ def unused_settings(
     roles: Roles,
     columns: Sequence[str],
     coarsened: Collection[str] = (),
-) -> list[str]:
+) -> list[Remark]:
     """Notes on settings of columns that are not secrets; an error for columns that do not exist.
 
     The hierarchies of columns that are `coarsened` are used.
@@ -163,16 +164,17 @@ def unused_settings(
         "hierarchy": settings.hierarchies,
         "order": settings.orders,
         "partition": settings.partitions,
-        "named value": named if isinstance(named, Mapping) else {},
+        "named_value": named if isinstance(named, Mapping) else {},
     }
-    for what, column in ((what, c) for what, by_column in given.items() for c in by_column):
-        check_known(f"{what}: column", column, columns)
-    return [
-        f"the {what} of {column!r} is not used: it is not a secret here"
-        for what, by_column in given.items()
-        for column in by_column
-        if column not in roles.sensitive and not (what == "hierarchy" and column in coarsened)
-    ]
+    notes: list[Remark] = []
+    for key, by_column in given.items():
+        what = Remark(key)
+        for column in by_column:
+            check_known(f"{what}: column", column, columns)
+            if column in roles.sensitive or (key == "hierarchy" and column in coarsened):
+                continue
+            notes.append(Remark("not_a_secret", what=what, column=repr(column)))
+    return notes
 
 
 def _chosen_measures(ids: Iterable[str] | None) -> tuple[Measure, ...]:
@@ -196,7 +198,7 @@ class TableMeasures:
     ) -> None:
         self.questions, self.roles, self.settings = questions, roles, settings
         self.measures, self.clock = _chosen_measures(ids), clock
-        self.warnings: list[str] = []
+        self.warnings: list[Remark] = []
         self.joint: dict[str, JointCounts] = {}  # by secret
         self.value_counts: dict[str, int] = {}  # by secret
         self.values: dict[str, tuple[Sizes, int]] = {}  # how often each occurs, how many lack one
@@ -211,18 +213,12 @@ class TableMeasures:
             self.roles.quasi, wildcard=any("wildcard" in m.needs for m in chosen)
         )
         if counts.missing:
-            self.warnings.append(
-                f"{plural(counts.missing, 'record')} without a quasi-identifier; missing is a "
-                "value of its own"
-            )
+            records = plural(counts.missing, "record")
+            self.warnings.append(Remark("without_quasi", records=records))
             if self.roles.person is not None:
-                self.warnings.append(
-                    "no k for missing values that match anything: people were counted"
-                )
+                self.warnings.append(Remark("no_k_people"))
             elif counts.wildcard is None:
-                self.warnings.append(
-                    "no k for missing values that match anything: it would take too long"
-                )
+                self.warnings.append(Remark("no_k_time"))
         self.clock("computing", self.questions)
         return self.of_classes(counts, chosen)
 
@@ -274,12 +270,10 @@ class TableMeasures:
         if counts.joint is not None:
             self.joint[secret] = counts.confidence or counts.joint
         if counts.missing:
-            self.warnings.append(
-                f"{plural(counts.missing, 'record')} without {secret!r}; missing is a value of "
-                "its own"
-            )
+            records = plural(counts.missing, "record")
+            self.warnings.append(Remark("without_secret", records=records, column=repr(secret)))
         if counts.named is not None and not any(counts.named.count):
-            self.warnings.append(f"the value named for alpha_k does not occur in {secret!r}")
+            self.warnings.append(Remark("alpha_absent", column=repr(secret)))
         if partition is not None:
             self._check_parts(secret, partition)
         self.clock("computing", self.questions)
@@ -289,10 +283,7 @@ class TableMeasures:
             "order": "of the values themselves" if order is None else "given",
         }
         if order is None and any("order" in m.needs for m in chosen):
-            self.warnings.append(
-                f"t_closeness_ordered of {secret!r} takes the values in their own order: no "
-                "order is given"
-            )
+            self.warnings.append(Remark("own_order", column=repr(secret)))
         return {m.id: self._value(m, target, {**self.options(m), **beside}) for m in chosen}
 
     def count_values(self, secret: str, needs: frozenset[str] = frozenset()) -> SecretCounts:
@@ -430,7 +421,7 @@ class TableMeasures:
         present = set(self.questions.values(secret, self.roles.quasi))
         if absent := sum(v not in present for members in partition.values() for v in members):
             self.warnings.append(
-                f"the partition of {secret!r} names {plural(absent, 'value')} that do not occur"
+                Remark("partition_absent", column=repr(secret), values=plural(absent, "value"))
             )
 
     def options(self, measure: Measure) -> dict[str, Any]:

@@ -13,14 +13,19 @@ from sievert.counts.answers import Sizes
 from sievert.counts.questions import FEW_CLASSES
 from sievert.counts.wildcards import class_values
 from sievert.errors import ExhaustedError
+from sievert.formatting.remarks import Remark
 from sievert.measurement.population_risks import PopulationRisks
 from sievert.measurement.table_measures import TableMeasures
 from sievert.measures import BY_ID
 from sievert.measures.classes import under_wildcards
 from sievert.measures.measure import MeasureResult, Value
 
-NO_VALUES = "no l of {} for missing values that match anything: it would take too long"
 READING = {"reading": "wildcard"}
+
+
+def no_values(secret: str) -> Remark:
+    """Say that l of a secret is not computed where missing values match anything."""
+    return Remark("no_l_time", column=repr(secret))
 
 
 def diversity_column(secret: str, kind: str) -> str:
@@ -45,10 +50,7 @@ def reidentification_under_wildcards(
             "matching wildcards would take too long (patterns of missing keys, classes)",
             hint="fewer quasi-identifiers, or --missing value",
         )
-    measures.warnings.append(
-        "a missing value matches anything: only k, records_below, l and what follows from weights "
-        "are defined"
-    )
+    measures.warnings.append(Remark("wildcards"))
     options = measures.options(BY_ID["records_below"])
     results = {
         **under_wildcards(histogram, options, questions.sizes(quasi), parts),
@@ -81,7 +83,7 @@ def inference_under_wildcards(
         cells = count_combinations(questions, quasi, [secret]).secrets[secret]
         numbers = class_values(cells, wildcard=True)
     if numbers is None:
-        measures.warnings.append(NO_VALUES.format(repr(secret)))
+        measures.warnings.append(no_values(secret))
         return {}, None
     strictly = measures.only(measure, secret)
     details = {**READING, "missing_as_value": strictly.value, **strictly.details}

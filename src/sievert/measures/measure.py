@@ -5,16 +5,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from sievert.formatting.remarks import Remark
 from sievert.measures.class_rules import ClassRule, SizeRule
 from sievert.measures.influence import Bound
 
 Number = int | float
-UNBOUNDED = "unbounded"
-NOTHING_TO_LEARN = "H(X) = 0"
-ONE_RECORD = "one record"
+UNBOUNDED = Remark("unbounded")
+NOTHING_TO_LEARN = Remark("nothing_to_learn")
+ONE_RECORD = Remark("one_record")
 ROWS = "rows"  # what a measure needs that counts rows, also where people are counted
-SEVERAL_CLASSES = "people are in several classes: no sample of the population"
-UNORDERED_MISSING = "missing values have no place in the order"
+SEVERAL_CLASSES = Remark("several_classes")
+UNORDERED_MISSING = Remark("unordered_missing")
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,11 @@ class MeasureResult:
     """A measured number with what belongs beside it; None with a reason where it is undefined."""
 
     value: Number | None
-    reason: str | None = None
+    reason: Remark | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def undefined(reason: str, **details: Any) -> MeasureResult:
+def undefined(reason: Remark, **details: Any) -> MeasureResult:
     """A value that does not exist, and why."""
     return MeasureResult(None, reason, details)
 
@@ -92,7 +93,7 @@ class Measure:
 
 WITHOUT_MISSING = "without missing secrets"  # readings of missing values: the worse decides
 AS_VALUE = "a missing value as a value of its own"
-SPELT_ALIKE = "with all spellings of a value merged"  # the worse of two readings decides, too
+SPELT_ALIKE = Remark("spelt_alike")  # the worse of two readings decides, too
 SUPPRESSED = "suppressed"
 
 
@@ -104,7 +105,7 @@ class Value:
     value: Number | None  # None where it is undefined or unbounded
     unit: str  # such as "bits"; "1" of a share
     riskier: str  # "high", "low" or "neither"
-    reason: str | None = None  # why there is no value
+    reason: str | None = None  # why there is no value: of a measure a remark
     details: Mapping[str, Any] = field(default_factory=dict)  # more that belongs to the number
 
     def to_dict(self) -> dict[str, Any]:

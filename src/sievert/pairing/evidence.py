@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from sievert.errors import Caution, InputError, UsageError, require
+from sievert.errors import InputError, UsageError, require
 from sievert.formatting import significant
+from sievert.formatting.remarks import Caution, Remark
 from sievert.losses.loss import PairedColumn
 from sievert.pairing.agreement import (
     SEEN,
@@ -60,21 +61,16 @@ class Pairing:
         """As it stands in the JSON."""
         return {**vars(self), "columns": list(self.columns), "excess": list(self.excess)}
 
-    def notes(self) -> Iterable[str]:
+    def notes(self) -> Iterable[Remark]:
         """What is to be said of it: nothing of a key."""
         if self.paired is None:
-            yield Caution(
-                "it cannot be told from the tables whether their records are paired by their order "
-                "(too few records, or fewer than two columns that could tell): if they are not, "
-                "every number here is meaningless; --key COLUMN, or --paired if you know; sievert "
-                "synthetic ORIGINAL RELEASE needs no pairs"
-            )
+            yield Caution("order_unknown")
         elif self.by == "file":
-            yield "paired by the pairing file of the release"
+            yield Remark("paired_by_file")
         elif self.by == "stated":
-            yield "paired by order (stated with --paired)"
+            yield Remark("order_stated")
         elif self.by == "order":
-            yield "paired by order (checked)"
+            yield Remark("order_checked")
 
 
 BY_KEY, BY_FILE, STATED = (Pairing(True, by) for by in ("key", "file", "stated"))

@@ -13,9 +13,10 @@ from sievert.attacks.reasoning.value_sets import label_members
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import Caution, InputError, require
+from sievert.errors import InputError, require
 from sievert.estimators import bin_numbers
 from sievert.formatting import plural
+from sievert.formatting.remarks import Caution, Remark, Things
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.losses.label_sets import label_coverage
 from sievert.losses.loss import GONE, PairedColumn, Release, as_numbers
@@ -33,12 +34,6 @@ from sievert.pairing.evidence import (
 from sievert.request.repeated_rows import usable_columns
 
 MOST_EVIDENCE = 8  # columns, with those in use, that are read to tell how records are paired
-PAIRED_ALIKE = (
-    "{} of one table found in the other one by another spelling only (case, blanks, invisible "
-    "characters, forms of numbers and dates): taken for the same people"
-)
-NOT_IN_IT = "without a place in its hierarchy"
-NOT_ABOVE = "in its hierarchy, but not above the original value"
 
 
 @dataclass(frozen=True)
@@ -137,10 +132,10 @@ def record_places(original: People, release: People) -> tuple[Ints, int]:
     return np.arange(original.records), 0
 
 
-def respelt_pairs(first: Cube, second: Cube) -> list[str]:
+def respelt_pairs(first: Cube, second: Cube) -> list[Caution]:
     """A caution on records of two tables whose keys are the same only if they are spelt alike."""
     number = len(microdata.respelt_keys(first, second))
-    return [Caution(PAIRED_ALIKE.format(plural(number, "key")))] if number else []
+    return [Caution("paired_alike", keys=plural(number, "key"))] if number else []
 
 
 def check_paired(paired: bool, key: str | None) -> None:
@@ -340,52 +335,43 @@ def same_numbers(
 
 def pairing_notes(
     release: Release, people: People, pairing: Pairing, lacking: Sequence[str], strange: int
-) -> Iterator[str]:
+) -> Iterator[Remark]:
     """What stands out of how the records of the two tables go together."""
     quasi = {q.name for q in release.quasi}
     if strange and not quasi.isdisjoint(lacking):
-        yield Caution(
-            "the release lacks quasi-identifiers and has columns that the original lacks: if they "
-            "are the same under other names, risks are too low here; give them the same names"
-        )
-    yield from (f"the release lacks {c!r}: it counts as suppressed" for c in lacking if c in quasi)
-    yield from (
-        f"{plural(number, thing)} {what}"
-        for number, thing, what in (
-            (strange, "column", "of the release, unknown to the original, not used"),
-            (people.keyless, "record", "of the release without a key"),
-            (release.extra, "record", "of the release that the original lacks"),
-        )
-        if number
-    )
+        yield Caution("renamed")
+    yield from (Remark("release_lacks", column=repr(c)) for c in lacking if c in quasi)
+    if strange:
+        yield Remark("release_strange", columns=plural(strange, "column"))
+    if people.keyless:
+        yield Remark("release_keyless", records=plural(people.keyless, "record"))
+    if release.extra:
+        yield Remark("release_extra", records=plural(release.extra, "record"))
     yield from pairing.notes()
     for column in release.secrets:
+        name = repr(column.name)
         if column.name in lacking:
-            yield f"{column.name!r} was not released: bits are about its original values"
+            yield Remark("secret_not_released", column=name)
         elif changed := int(np.count_nonzero(differs(column))):
-            yield (
-                f"{plural(changed, 'released value')} of {column.name!r} other than in the "
-                "original; risks are those of the original values"
-            )
+            yield Remark("secret_changed", values=_released(changed), column=name)
     for column in (c for c in release.columns if c.name not in lacking):
+        name = repr(column.name)
         if is_moved(column):
-            yield (
-                f"{column.name!r} has the values of the original, but in other records: is the "
-                "order the same?"
-            )
+            yield Remark("moved", column=name)
         if is_respelled(column):
-            yield (
-                f"every value of {column.name!r} is spelled in another way in the release: losses "
-                "that compare texts count it as changed"
-            )
+            yield Remark("respelled", column=name)
         if column.hierarchy is not None:
             coverage = label_coverage(column)
-            unread = coverage.unknown & ~coverage.listed
-            yield from (
-                f"{plural(number, 'released value')} of {column.name!r} {text}"
-                for text, which in ((NOT_IN_IT, unread), (NOT_ABOVE, coverage.strayed))
-                if (number := coverage.records(which))
-            )
+            unread = coverage.records(coverage.unknown & ~coverage.listed)
+            strayed = coverage.records(coverage.strayed)
+            if unread:
+                yield Remark("no_place", values=_released(unread), column=name)
+            if strayed:
+                yield Remark("not_above", values=_released(strayed), column=name)
+
+
+def _released(number: int) -> Things:
+    return plural(number, "released value")
 
 
 def differs(column: PairedColumn) -> Any:

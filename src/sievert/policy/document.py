@@ -21,6 +21,7 @@ from pydantic import (
 
 from sievert.errors import UsageError, require
 from sievert.formatting import nearest
+from sievert.formatting.remarks import Figure, Remark
 from sievert.hierarchies import below_root
 from sievert.measures import BY_ID
 
@@ -375,7 +376,7 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
     mistakes: dict[tuple[str, str], tuple[str, str | None]] = {}
     for table, measure, limit in policy.every_limit():
         if measure not in BY_ID:
-            what = f"{table}: no measure is called {measure!r}"
+            what = Remark("gap_no_measure", where=table, measure=repr(measure))
             usual = {a: m.id for m in BY_ID.values() for a in m.aliases} | {m: m for m in BY_ID}
             close = nearest(measure, usual)
             other = usual[close] if close else "sievert measures"
@@ -387,11 +388,18 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
         for bound in (b for b in (limit.min, limit.max) if b is not None):
             if (low is not None and bound < low) or (high is not None and bound > high):
                 # 80 for 80 % can never be breached: such a limit is a mistake
-                bounds, hint = BY_ID[measure].bounds, None
-                what = f"{table}: {measure}: a limit of {bound:g} lies outside {bounds}"
+                hint = None
+                what = Remark(
+                    "gap_outside",
+                    where=table,
+                    measure=measure,
+                    number=Figure(f"{bound:g}"),
+                    range=BY_ID[measure].bounds,
+                )
                 if (low, high) == (0, 1) and bound > 1:
-                    what = f"{table}: {measure} is a share from 0 to 1"
-                    hint = f"for {bound:g} % write {bound / 100:g}"
+                    what = Remark("gap_share", where=table, measure=measure)
+                    number = Figure(f"{bound:g}")
+                    hint = Remark("gap_write", number=number, share=Figure(f"{bound / 100:g}"))
                 mistakes[table, measure] = what, hint
     return mistakes
 

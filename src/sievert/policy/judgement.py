@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sievert.errors import require
-from sievert.formatting import list_names, nearest, significant
+from sievert.formatting import list_names, nearest, significant_digits
+from sievert.formatting.remarks import Figure, Joined, Remark, Spoken
 from sievert.measures import BY_ID
 from sievert.measures.measure import (
     AS_VALUE,
@@ -94,16 +95,13 @@ REASONS = {
 }
 STRICT = frozenset({"recursive_c"})  # a number equal to the limit breaches it
 CAPPED = frozenset({"enhanced_beta_likeness"})  # each value of the secret has a bound of its own
-ABOVE_CAP = "a value gains more than the smaller of the limit and -ln of its share"
+ABOVE_CAP = Remark("above_cap")
 # What a verdict rests on, as far as the order of the rows decides it.
-ORDER_IN_RUNS = "the order of the rows tells more than the values"
-ORDER_EXPLAINED = f"{ORDER_IN_RUNS}, for the reason that the policy gives"
-ORDER_OF_COLUMNS = (
-    "the rows are sorted by released columns, and taken to have been sorted after values were "
-    "generalised"
-)
-ORDER_TELLS_NOTHING = "the order of the rows tells no more than the values"
-ORDER_NOT_EXAMINED = "the order of the rows was not examined: there are fewer than 20"
+ORDER_IN_RUNS = Remark("order_in_runs")
+ORDER_EXPLAINED = Remark("order_with_reason")
+ORDER_OF_COLUMNS = Remark("order_of_columns")
+ORDER_TELLS_NOTHING = Remark("order_tells_nothing")
+ORDER_NOT_EXAMINED = Remark("order_not_examined")
 # One person can change these clauses, so that they are not shareable.
 INTERNAL_CLAUSES = (
     ORDER_IN_RUNS,
@@ -113,23 +111,23 @@ INTERNAL_CLAUSES = (
     ORDER_NOT_EXAMINED,
 )
 BETWEEN_CLAUSES = "; "
-NO_SUCH_VALUE = "the named value does not occur"
+NO_SUCH_VALUE = Remark("no_such_value")
 NEEDS = {
-    "order": "it needs an order of the values",
-    "hierarchy": "it needs a hierarchy of the values",
-    "parts": "it needs a partition of the values",
-    "population": "it needs the size of the population",
+    "order": Remark("needs_order"),
+    "hierarchy": Remark("needs_hierarchy"),
+    "parts": Remark("needs_parts"),
+    "population": Remark("needs_population"),
 }
 WHY_IMPOSSIBLE = {
-    "k_anonymity": "the table has too few people",
-    "records_below": "the table has too few people",
-    "max_confidence": "the most frequent value alone is more frequent",
-    "alpha_k": "the value alone is more frequent",
-    "bayes_vulnerability_posterior": "guessing the most frequent value does better",
-    "bayes_vulnerability_prior": "guessing the most frequent value does better",
-    "l_diversity": "the secret has too few values",
-    "entropy_l": "the values of the secret are too uneven or too few",
-    "recursive_c": "the values of the secret are too uneven or too few",
+    "k_anonymity": Remark("too_few_people"),
+    "records_below": Remark("too_few_people"),
+    "max_confidence": Remark("most_frequent_more"),
+    "alpha_k": Remark("value_more"),
+    "bayes_vulnerability_posterior": Remark("guessing_better"),
+    "bayes_vulnerability_prior": Remark("guessing_better"),
+    "l_diversity": Remark("too_few_values"),
+    "entropy_l": Remark("too_uneven"),
+    "recursive_c": Remark("too_uneven"),
 }
 WITH_KEPT = "with the kept columns as quasi-identifiers"
 READINGS = {  # by their details
@@ -219,7 +217,7 @@ class Judgement:
 
     verdicts: tuple[Verdict, ...]
     reasons: tuple[GateReason, ...] = ()
-    rests_on: str | None = None
+    rests_on: Joined | None = None
     suppressed_records: int = 0  # left out of every number that a limit is held against
     name: str | None = None  # of the policy's file
     digest: str | None = None  # the SHA-256 of its content
@@ -266,9 +264,10 @@ class Judgement:
             lines.setdefault((verdict.measure, verdict.where), []).append(verdict.met)
         return {limit: worst(states) for limit, states in lines.items()}
 
-    def resting_on(self, clause: str) -> "Judgement":
+    def resting_on(self, clause: Spoken) -> "Judgement":
         """The same judgement, which rests on something else as well."""
-        return replace(self, rests_on=BETWEEN_CLAUSES.join(filter(None, (self.rests_on, clause))))
+        clauses = [*(self.rests_on.parts if self.rests_on else ()), clause]
+        return replace(self, rests_on=Joined(clauses, BETWEEN_CLAUSES))
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -296,7 +295,7 @@ class Gate:
     def __init__(
         self,
         policy: Policy,
-        clauses: Iterable[str] = (),
+        clauses: Iterable[Spoken] = (),
         suppressed_records: int = 0,
         file: PolicyFile | None = None,
         *,
@@ -314,9 +313,9 @@ class Gate:
         self.spellings: dict[str, int] = {}
 
     @property
-    def rests_on(self) -> str | None:
+    def rests_on(self) -> Joined | None:
         """What the verdict rests on, in one line without names and numbers of the data."""
-        return BETWEEN_CLAUSES.join(self.clauses) or None
+        return Joined(self.clauses, BETWEEN_CLAUSES) or None
 
     @property
     def unlimited(self) -> list[str]:
@@ -363,10 +362,9 @@ class Gate:
         )
 
 
-def unjudged_secrets(secrets: Iterable[str]) -> list[str]:
+def unjudged_secrets(secrets: Iterable[str]) -> list[Remark]:
     """Remarks on secrets that no limit is about."""
-    about = "the policy has no limit on the secret {}: what is learnt of it was not judged"
-    return [about.format(repr(secret)) for secret in secrets]
+    return [Remark("secret_not_judged", column=repr(secret)) for secret in secrets]
 
 
 def judge(
@@ -374,7 +372,7 @@ def judge(
     reidentification: Numbers,
     inference: Mapping[str, Numbers],
     best: Mapping[str | None, Numbers] | None = None,
-) -> tuple[list[Verdict], list[str]]:
+) -> tuple[list[Verdict], list[Remark]]:
     """Compare every limit with every number it applies to; returns verdicts and warnings.
 
     `best` has the numbers of a table with the same records in one class, None for the record: no
@@ -440,31 +438,29 @@ def _lacks_population(measure: str) -> bool:
     return "population" in BY_ID[measure].needs
 
 
-def _lacking(measure: str) -> str | None:
+def _lacking(measure: str) -> Remark | None:
     """What a measure needs of a secret that it was not computed for, such as an order."""
     return next((why for need, why in NEEDS.items() if need in BY_ID[measure].needs), None)
 
 
-def verdict_remarks(verdicts: Sequence[Verdict]) -> list[str]:
+def verdict_remarks(verdicts: Sequence[Verdict]) -> list[Remark]:
     """What is to be said of limits that are undecided, or on the side that is not risky."""
-    return [
-        *(
-            f"the limit on {v.measure} ({_place(v.where)}) was not evaluated{_whose(v)}: {v.reason}"
-            for v in verdicts
-            if v.met is None
-        ),
-        *(
-            f"the limit on {v.measure} ({_place(v.where)}) is on its harmless side: risky when "
-            f"{BY_ID[v.measure].riskier}"
-            for v in verdicts
-            if harmless_side(v)
-        ),
-    ]
+    remarks = []
+    for verdict in verdicts:
+        if verdict.met is None:
+            suppressed = verdict.scope == SUPPRESSED
+            key = "not_evaluated_suppressed" if suppressed else "not_evaluated"
+            remarks.append(_remark_on(verdict, key, why=verdict.reason or str(None)))
+    for verdict in verdicts:
+        if harmless_side(verdict):
+            high = BY_ID[verdict.measure].riskier == "high"
+            remarks.append(_remark_on(verdict, "harmless_high" if high else "harmless_low"))
+    return remarks
 
 
-def _whose(verdict: Verdict) -> str:
-    """Whether a verdict is about the suppressed records."""
-    return " for the suppressed records" if verdict.scope == SUPPRESSED else ""
+def _remark_on(verdict: Verdict, key: str, **values: str) -> Remark:
+    """Make a remark on the limit of a verdict."""
+    return Remark(key, measure=verdict.measure, where=_place(verdict.where), **values)
 
 
 def harmless_side(verdict: Verdict) -> bool:
@@ -500,10 +496,10 @@ def is_toothless_attack(verdict: Verdict) -> bool:
     return (verdict.max is None or verdict.max >= 1) and (verdict.min is None or verdict.min <= 0)
 
 
-def toothless_remarks(verdicts: Iterable[Verdict], policy: Policy) -> list[str]:
+def toothless_remarks(verdicts: Iterable[Verdict], policy: Policy) -> list[Remark]:
     """Remarks on limits that no table can breach."""
     return [
-        f"no table can breach the limit on {v.measure} ({_place(v.where)})"
+        Remark("toothless", measure=v.measure, where=_place(v.where))
         for v in verdicts
         if (toothless(v, policy) if v.measure in BY_ID else is_toothless_attack(v))
     ]
@@ -529,6 +525,7 @@ def _risky_bound(verdict: Verdict, neither: float | None) -> float | None:
 
 
 def _place(where: str) -> str:
+    """Name the secret that a limit is about, or the chapter."""
     chapter, _, secret = where.partition(".")
     return repr(secret) if secret else chapter
 
@@ -620,13 +617,13 @@ def _is_kept(value: Value, number: float, limit: MeasureLimit) -> bool:
 
 def impossible_limit(
     where: str, measure: str, limit: MeasureLimit, best: Value | None, *, number: bool = True
-) -> str | None:
+) -> Remark | None:
     """Why no release of the table can meet a limit, given the best number of any; else None.
 
     The reason holds that number, unless it is to be written where numbers do not belong.
     """
     if limit.min is not None and limit.max is not None and limit.min > limit.max:
-        return "no number can be at least and at most that"
+        return Remark("no_number_between")
     risky = BY_ID[measure].riskier
     side = MeasureLimit.model_construct(
         min=limit.min if risky == "low" else None, max=limit.max if risky == "high" else None
@@ -637,7 +634,9 @@ def impossible_limit(
     if met is not False:
         return None
     if best.reason == NOTHING_TO_LEARN and where.startswith("inference"):
-        return "the secret has one value only"
-    why = WHY_IMPOSSIBLE.get(measure, "no release that keeps the column does better")
-    shown = "unbounded" if best_number is None else significant(float(best_number))
-    return f"with all records in one class it is {shown}: {why}" if number else why
+        return Remark("one_value_only")
+    why = WHY_IMPOSSIBLE.get(measure, Remark("column_no_better"))
+    if not number:
+        return why
+    shown = UNBOUNDED if best_number is None else Figure(significant_digits(float(best_number)))
+    return Remark("at_best", number=shown, why=why)

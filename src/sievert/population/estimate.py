@@ -11,9 +11,10 @@ from typing import Any, Self
 from sievert.counts.answers import Sizes
 from sievert.errors import UsageError, require
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 from sievert.measures.kernel import ratio
 
-NO_UNIQUES = "no record of the sample is unique"
+NO_UNIQUES = Remark("no_unique")
 NEGATIVE = "a contribution is negative"
 NOTHING = "all contributions are 0"
 Amount = int | float | Decimal | Fraction

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sievert.arrays import Floats
 from sievert.counts.answers import Sizes
+from sievert.formatting.remarks import Remark
 from sievert.measures.kernel import ratio, total
 from sievert.numerics.special_functions import (
     log_gamma_step,
@@ -26,10 +27,10 @@ from sievert.numerics.special_functions import (
 )
 from sievert.population.estimate import NO_UNIQUES, Estimate, SampleClasses
 
-ALL_UNIQUE = "every record is unique: the likelihood has no maximum"
-NO_PAIRS = "no class of the sample has two records"
-NO_SOLUTION = "the equations of the model have no solution"
-MISFIT = "above the sample's own share of uniques: the model does not fit the classes"
+ALL_UNIQUE = Remark("no_maximum")
+NO_PAIRS = Remark("no_pairs")
+NO_SOLUTION = Remark("no_solution")
+MISFIT = Remark("above_sample")
 RESIDUAL = 1e-9
 # Logits of beta: far below all that counts can need, and the last where 1 - beta matters.
 LOWEST = -1e12

@@ -14,6 +14,7 @@ from sievert.arrays import Floats, Ints, Text
 from sievert.errors import InputError, require, unknown
 from sievert.estimators import bin_numbers, quantile_bins
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import MOST_BYTES, to_hierarchy
 from sievert.losses.loss import as_numbers, combination_codes
 from sievert.pairing.record_pairs import sparse_numbers
@@ -184,9 +185,9 @@ def in_bins(texts: Sequence[Text], codes: Ints) -> Ints | None:
     return bin_numbers(numbers[codes], quantile_bins(numbers[codes]))
 
 
-def cut_at_quantiles(secret: str) -> str:
+def cut_at_quantiles(secret: str) -> Remark:
     """What the reader should know of such a secret."""
-    return f"{secret!r} has nearly as many numbers as there are records: cut at quantiles"
+    return Remark("binned", column=repr(secret))
 
 
 def describe_distortion(columns: Sequence[ReleasedColumn]) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.formatting.remarks import Remark
 from sievert.measures.kernel import LN2
 from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.releases.alphabets import ReleaseAlphabet
@@ -121,6 +122,9 @@ def synthetic(weights: Floats, channel: Floats) -> Floats:
 # -- records drawn from a channel ---------------------------------------------------------------
 
 
+BY_DELTA = Remark("by_delta")  # how the ranges of a promise are computed
+
+
 @dataclass(frozen=True)
 class Promise:
     """What a channel gives on average, and where 95 % of the releases drawn from it lie."""
@@ -132,7 +136,7 @@ class Promise:
     risk_range: tuple[float, float]
     distortion_range: tuple[float, float]
     bias: float  # by which the plug-in risk of a release is too high, on average
-    by: str = "delta method over the draw"
+    by: Remark = BY_DELTA
 
 
 def draw(channel: Floats, symbols: Ints, seed: int, part: int = 0) -> Ints:

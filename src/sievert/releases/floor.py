@@ -17,6 +17,7 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.recoded_records import ColumnMap, RecodedRecords
 from sievert.errors import ExhaustedError, UsageError, require
+from sievert.formatting.remarks import Remark, figure
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measurement.combinations import CombinationCounts, count_combinations
 from sievert.methods.full_domain import LevelledColumn
@@ -110,13 +111,10 @@ class SearchFloor:
         return {column.name: level for column, level in pairs if level}
 
     @property
-    def remark(self) -> str:
+    def remark(self) -> Remark:
         """What is said of it beside a result."""
         floor = ", ".join(f"{name!r} {level}" for name, level in self.named.items())
-        return (
-            f"more than {MOST_COMBINATIONS:,} combinations: the search starts from the levels "
-            f"{floor}, and what is finer was not looked at; bits lost are counted from there"
-        )
+        return Remark("search_floor", number=figure(MOST_COMBINATIONS), levels=floor)
 
     def recode(self, questions: Questions, names: Sequence[str]) -> Questions:
         """Questions about some columns of the table on this floor, asked of the engine."""

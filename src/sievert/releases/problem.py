@@ -24,6 +24,7 @@ from sievert.counts.recoded_records import ColumnMap
 from sievert.counts.suppressed_cells import CellsBeside, SuppressedCells
 from sievert.counts.suppression import Suppression
 from sievert.errors import require
+from sievert.formatting.remarks import Remark, figure
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
 from sievert.measurement.combinations import CombinationCounts, recode
 from sievert.measurement.table_measures import MeasureSettings, TableMeasures, with_kept
@@ -431,15 +432,15 @@ def share_to_suppress(policy: Policy, records: int) -> float:
     return share if share_of_records(share, records) == number else math.nextafter(share, 1)
 
 
-def limit_share_suppressed(policy: Policy, share: float, records: int, notes: list[str]) -> Policy:
+def limit_share_suppressed(
+    policy: Policy, share: float, records: int, notes: list[Remark]
+) -> Policy:
     """The policy with a limit on suppressed records: what may be suppressed, unless it has one."""
     most = share_of_records(share, records)
     limited = limit_suppressed(policy, most) if most else policy
     if limited is not policy:
-        notes.append(
-            f"the policy does not limit suppressed records, at most {most:,} here: add "
-            f"suppressed_records = {{ max = {most} }} to it"
-        )
+        what = f"suppressed_records = {{ max = {most} }}"
+        notes.append(Remark("suppression_unlimited", most=figure(most), what=what))
     return limited
 
 
@@ -465,7 +466,7 @@ def assign_hierarchies(
     value_counts: Callable[[int], Mapping[str, int]],
     roles: Roles,
     given: Mapping[str, Any],
-    notes: list[str],
+    notes: list[Remark],
     *,
     proposed: bool = True,
 ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
@@ -494,9 +495,9 @@ def assign_hierarchies(
             trees[name], sources[name] = proposal.hierarchy, proposal.text
             if proposal.by_name:
                 how = f"--hierarchy {name}=interval:5,10"
-                notes.append(f"by its name {name!r} has codes ({proposal.text}); quantities: {how}")
+                notes.append(Remark("by_name", column=repr(name), what=proposal.text, name=how))
         if (tree := trees[name]) is not None:
             trees[name] = tree.with_root()
     if proposed and (own := [repr(name) for name in roles.quasi if name not in given]):
-        notes.append(f"proposed hierarchies: {', '.join(own)}; sievert hierarchies writes them")
+        notes.append(Remark("proposal", name=", ".join(own)))
     return trees, sources

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from sievert import files
@@ -38,7 +39,7 @@ from sievert.report.page import (
     walk,
 )
 from sievert.report.page_modules import page_module
-from sievert.report.parts import Data, NumberWriter, ReportPart
+from sievert.report.parts import Data, NumberWriter, ReportPart, ResultContent
 from sievert.report.remarks import remarks
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import LEAST, check_min_cell, command_name
@@ -47,6 +48,23 @@ from sievert.version import __version__
 Place = str | os.PathLike[str]
 DEFINITION = "def-"  # before the key of a definition, in its anchor
 LONGEST_EPOCH = 12  # digits of SOURCE_DATE_EPOCH
+# The title of the page of a command, and with the name of a file; None of several results.
+TITLES: dict[str | None, tuple[str, str]] = {
+    None: ("front.title", "front.title_named"),
+    "assess": ("front.title", "front.title_named"),
+    "explain": ("front.title_explain", "front.title_explain_named"),
+    "attack": ("front.title_attack", "front.title_attack_named"),
+    "compare": ("front.title_compare", "front.title_compare_named"),
+    "compromise": ("front.title_compromise", "front.title_compromise_named"),
+    "limit": ("front.title_limit", "front.title_limit_named"),
+    "protect": ("front.title_protect", "front.title_protect_named"),
+    "hierarchies": ("front.title_hierarchies", "front.title_hierarchies_named"),
+    "synthetic": ("front.title", "front.title_named"),
+    "ledger": ("front.title_ledger", "front.title_ledger_named"),
+    "sketch": ("front.title_sketch", "front.title_sketch_named"),
+}
+RISKY = {"high": "risky.high", "low": "risky.low", "neither": "risky.neither"}
+WORSE = {"high": "worse.high", "low": "worse.low"}
 HELPS = {"explain": 1, "compare": 0}  # which of their sentences says what would help
 
 
@@ -76,13 +94,19 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
     settings = settings or ReportSettings()
     require(results, "no result given", hint="the JSON of an assessment")
     texts = read_texts(settings.texts, settings.language)
+    made = [as_content(result) for result in results]
     with texts.spoken():
-        return _page_of(results, settings, texts)
+        return _page_of(made, settings, texts)
 
 
-def _page_of(results: Sequence[Any], settings: ReportSettings, texts: Texts) -> Page:
+def as_content(result: Any) -> ResultContent:
+    """A result with its JSON; one that has it stays as it is."""
+    return result if isinstance(result, ResultContent) else ResultContent(result)
+
+
+def _page_of(results: Sequence[ResultContent], settings: ReportSettings, texts: Texts) -> Page:
     parts = [make_part(result, i, texts) for i, result in enumerate(results, 1)]
-    shared = ["shared" in part.data["table"] for part in parts]
+    shared = [result.shared for result in results]
     if settings.share or all(shared):
         from sievert.report.summary import build_summary, share_all
 
@@ -97,44 +121,93 @@ def _page_of(results: Sequence[Any], settings: ReportSettings, texts: Texts) -> 
         "shareable and internal results do not go on one page",
         hint="--share: one shareable page of all",
     )
-    return _build(parts, settings, _now())
+    draft = PageDraft(parts)
+    return draft.page(settings.title, draft.chapters(settings.release_command), _now())
 
 
 def screen(result: Any, language: str = ENGLISH, release_command: str = "") -> Page:
     """The page of one result for a terminal: without definitions and without a date."""
-    settings = ReportSettings(language=language)
-    if "shared" in result.to_dict()["table"]:
-        return build([result], settings)
-    texts = read_texts(None, language)
-    with texts.spoken():
-        part = make_part(result, 1, texts)
-        page = _build([part], settings, None)
-        words = (f"{texts('options.command')}:", f"  {release_command}") if release_command else ()
-        return replace(page, commands=words, fits=part.kind == "assess")
+    return ResultPages(result, language, release_command).screen()
 
 
-def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datetime | None) -> Page:
-    texts = parts[0].texts
-    assessed = [part for part in parts if part.kind == "assess"]
-    ways = [c for part in assessed for c in options.cards(part)]
-    chapters = [c for part in assessed for c in options.making(part, settings.release_command)]
-    chapters += [c for part in parts for c in _chapters(part, parts)]
-    first = front(parts, tuple(dict.fromkeys(_points(parts))), ways, written)
-    chapters += _closing(texts, parts, () if written is None else (*first, *chapters))
-    return Page(
-        title=_title(parts, settings),
-        language=texts("words.language"),
-        front=first,
-        chapters=tuple(chapters),
-        foot=(texts("front.made", version=__version__),),
-        contents=texts("front.contents"),
-        undrawn=texts("front.undrawn"),
-        warning=texts("front.internal"),
-        kind=texts(_kind(parts)),
-        more=()
-        if written is not None
-        else tuple(texts.each("front", ("more_numbers", "more"), ".")),
-    )
+class ResultPages:
+    """The pages of one result in one language: for files and for a terminal, made once."""
+
+    def __init__(self, result: Any, language: str = ENGLISH, release_command: str = "") -> None:
+        self.result = as_content(result)
+        self.language = language
+        self.release_command = release_command  # makes the best release; empty where there is none
+
+    @cached_property
+    def _draft(self) -> "PageDraft":
+        texts = read_texts(None, self.language)
+        return PageDraft([make_part(self.result, 1, texts)])
+
+    def page(self, settings: ReportSettings) -> Page:
+        """The page of a file; with texts of somebody's own it is made anew."""
+        if self.result.shared or settings.share or settings.texts is not None:
+            return build([self.result], settings)
+        with self._draft.texts.spoken():
+            chapters = self._draft.chapters(self.release_command)
+            return self._draft.page(settings.title, chapters, _now())
+
+    def screen(self) -> Page:
+        """The page of a terminal: without definitions and without a date."""
+        if self.result.shared:
+            return build([self.result], ReportSettings(language=self.language))
+        texts, command = self._draft.texts, self.release_command
+        with texts.spoken():
+            page = self._draft.page(None, self._draft.chapters(""), None)
+            words = (f"{texts('options.command')}:", f"  {command}") if command else ()
+            fits = self._draft.parts[0].kind == "assess"
+            return replace(page, commands=words, fits=fits)
+
+
+class PageDraft:
+    """What the page of a file and that of a terminal have in common."""
+
+    def __init__(self, parts: Sequence[ReportPart]) -> None:
+        self.parts = parts
+        self.texts = parts[0].texts
+
+    def chapters(self, release_command: str) -> tuple[Chapter, ...]:
+        """The chapters of all parts."""
+        assessed = [part for part in self.parts if part.kind == "assess"]
+        chapters = [c for part in assessed for c in options.making(part, release_command)]
+        return (*chapters, *self._of_parts)
+
+    @cached_property
+    def _of_parts(self) -> tuple[Chapter, ...]:
+        return tuple(c for part in self.parts for c in _chapters(part, self.parts))
+
+    @cached_property
+    def _points(self) -> tuple[tuple[str, str], ...]:
+        return tuple(dict.fromkeys(_points(self.parts)))
+
+    @cached_property
+    def _ways(self) -> list[Block | Chapter]:
+        return [c for p in self.parts if p.kind == "assess" for c in options.cards(p)]
+
+    def page(
+        self, title: str | None, chapters: Sequence[Chapter], written: datetime | None
+    ) -> Page:
+        """A page of these chapters; one that is not `written` to a file has no definitions."""
+        texts, parts = self.texts, self.parts
+        first = front(parts, self._points, self._ways, written)
+        closing = _closing(texts, parts, () if written is None else (*first, *chapters))
+        more = (texts("front.more_numbers"), texts("front.more"))
+        return Page(
+            title=_title(parts, title),
+            language=texts("words.language"),
+            front=first,
+            chapters=(*chapters, *closing),
+            foot=(texts("front.made", version=__version__),),
+            contents=texts("front.contents"),
+            undrawn=texts("front.undrawn"),
+            warning=texts("front.internal"),
+            kind=texts(_kind(parts)),
+            more=more if written is None else (),
+        )
 
 
 def _now() -> datetime:
@@ -159,10 +232,11 @@ def _closing(
 
 def make_part(result: Any, number: int, texts: Texts) -> ReportPart:
     """A result, which has to_dict(), as a part of a page."""
-    data = result.to_dict()
-    if (kind := command_name(data)) is None:
+    made = as_content(result)
+    kind = command_name(made.content)
+    if kind is None:
         raise UsageError("a report is made of results of assess, explain and their like")
-    return ReportPart(kind, data, NumberWriter(texts), number, result)
+    return ReportPart(kind, made.content, NumberWriter(texts), number, made.result)
 
 
 def _chapters(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Chapter]:
@@ -253,24 +327,22 @@ def _kind(parts: Sequence[ReportPart]) -> str:
     return "front.decision" if part.kind == "assess" else "front.page"
 
 
-def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
-    if settings.title is not None:
+def _title(parts: Sequence[ReportPart], given: str | None) -> str:
+    if given is not None:
         from sievert.report.summary import check_title
 
-        return check_title(settings.title)
+        return check_title(given)
     part = parts[0]
     name, policy = file_name(part), part.data.get("policy") is not None
     if part.kind == "synthetic" and len(parts) == 1:
         return part.say("question_several" if len(part.data["synthetic"]) > 1 else "question")
     if policy and part.kind != "protect":
-        key = "front.title_plan" if is_plan(part.data) else "front.title_policy"
-        return part.texts(f"{key}{'' if name else '_unnamed'}", name=name)
-    if name:
-        own = f"front.title_{part.kind}_named"
-        key = own if len(parts) == 1 and own in part.texts else "front.title_named"
+        if is_plan(part.data):
+            return part.texts("front.title_plan" if name else "front.title_plan_unnamed", name=name)
+        key = "front.title_policy" if name else "front.title_policy_unnamed"
         return part.texts(key, name=name)
-    title = part.texts("front.title")
-    return part.texts.get(f"front.title_{part.kind}", title) if len(parts) == 1 else title
+    title, of_file = TITLES[None if len(parts) > 1 else part.kind]
+    return part.texts(of_file, name=name) if name else part.texts(title)
 
 
 # -- definitions: what the words and numbers of a page mean, which links lead to ------------------
@@ -305,12 +377,15 @@ def _definition(texts: Texts, key: str) -> Chapter:
     if record is None:
         words = Paragraph(texts(f"definitions.{key}.text"))
         return Chapter(texts(f"definitions.{key}.title"), anchor, (words,))
-    measured, bounds = key in MEASURES, getattr(record, "bounds", "")
-    kind, scale = ("measures", "scale") if measured else ("losses", "loss_scale")
-    side = texts(f"risky.{record.riskier}" if measured else f"worse.{record.worse}")
+    kind, name = "losses", unit(texts, record.unit)
+    if key in MEASURES:
+        kind, side = "measures", texts(RISKY[record.riskier])
+        scale = texts("definitions.scale", unit=name, bounds=record.bounds, side=side)
+    else:
+        scale = texts("definitions.loss_scale", unit=name, side=texts(WORSE[record.worse]))
     facts = (
         texts("definitions.formula", formula=record.formula),
-        texts(f"definitions.{scale}", unit=unit(texts, record.unit), bounds=bounds, side=side),
+        scale,
         texts("definitions.source", source=record.source),
         texts("definitions.id", id=key),
     )

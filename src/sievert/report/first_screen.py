@@ -49,7 +49,118 @@ FEW_SECRETS = 3  # whose limits are counted one by one
 DIGITS = 8  # of the digest of a policy
 # Words of a caution that says the same as a reason of the verdict.
 SAID_BY_REASON = {"identifier_repeats": SHARED, "order_tells": "in far fewer runs than"}
-FACTS = {"quasi": "outsider", "sensitive": "secret"}  # roles on the line below the title
+# Roles on the line below the title, with the words for one column and for several.
+FACTS = {
+    "quasi": ("front.fact_outsider", "front.fact_outsider"),
+    "sensitive": ("front.fact_secret", "front.fact_secrets"),
+}
+# Of every 100 people: the number, and what it means without a policy and under one.
+HUNDRED = (
+    ("front.hundred_alone", "front.hundred_alone_note", "front.hundred_alone_policy"),
+    ("front.hundred_small", "front.hundred_small_note", "front.hundred_small_policy"),
+    ("front.hundred_large", "front.hundred_large_note", "front.hundred_large_policy"),
+    (
+        "front.hundred_suppressed",
+        "front.hundred_suppressed_note",
+        "front.hundred_suppressed_policy",
+    ),
+)
+# The sentence of each reason of a gate.
+REASONS = {
+    "columns_without_role": "front.reason_columns_without_role",
+    "quasi_left_out": "front.reason_quasi_left_out",
+    "file_holds": "front.reason_file_holds",
+    "kept_unique": "front.reason_kept_unique",
+    "kept_not_measured": "front.reason_kept_not_measured",
+    "secrets_left_out": "front.reason_secrets_left_out",
+    "roles_replaced": "front.reason_roles_replaced",
+    "settings_replaced": "front.reason_settings_replaced",
+    "no_limits": "front.reason_no_limits",
+    "harmless_side": "front.reason_harmless_side",
+    "records_left_out": "front.reason_records_left_out",
+    "records_left_out_by_mark": "front.reason_records_left_out_by_mark",
+    "mark_not_listed": "front.reason_mark_not_listed",
+    "codes_not_listed": "front.reason_codes_not_listed",
+    "person_replaced": "front.reason_person_replaced",
+    "rows_without_person": "front.reason_rows_without_person",
+    "unsafe_together": "front.reason_unsafe_together",
+    "keys_spelt_differently": "front.reason_keys_spelt_differently",
+    "too_few_together": "front.reason_too_few_together",
+    "too_many_suppressed": "front.reason_too_many_suppressed",
+    "no_release": "front.reason_no_release",
+    "levels_too_fine": "front.reason_levels_too_fine",
+    "search_stopped": "front.reason_search_stopped",
+    "all_suppressed": "front.reason_all_suppressed",
+    "identifier_repeats": "front.reason_identifier_repeats",
+    "other_tables": "front.reason_other_tables",
+    "withheld": "front.reason_withheld",
+    "merged_by_type": "front.reason_merged_by_type",
+    "secret_names_people": "front.reason_secret_names_people",
+    "kept_names_people": "front.reason_kept_names_people",
+    "weight_names_people": "front.reason_weight_names_people",
+    "spelt_differently": "front.reason_spelt_differently",
+    "spellings_not_compared": "front.reason_spellings_not_compared",
+    "identifier_unsure": "front.reason_identifier_unsure",
+    "columns_not_compared": "front.reason_columns_not_compared",
+    "traces_not_limited": "front.reason_traces_not_limited",
+    "pairing_unknown": "front.reason_pairing_unknown",
+    "order_tells": "front.reason_order_tells",
+}
+# The verdicts on a table that is spoken of beside its releases.
+ORIGINAL = {
+    "met": "front.original_met",
+    "breached": "front.original_breached",
+    "doubtful": "front.original_doubtful",
+}
+VERDICT = {
+    "met": "front.verdict_met",
+    "breached": "front.verdict_breached",
+    "doubtful": "front.verdict_doubtful",
+}
+# The answer on a planned release: without columns that must not be released, or as it is.
+OF_PLAN = {
+    "met": "front.planned_met",
+    "breached": "front.planned_breached",
+    "doubtful": "front.planned_doubtful",
+}
+OF_PLAN_AS_IT_IS = {
+    "met": "front.planned_met_as_it_is",
+    "breached": "front.planned_breached_as_it_is",
+    "doubtful": "front.planned_doubtful_as_it_is",
+}
+# How many limits are in a state: the only one, one of several, several; with their places.
+OF_ONLY_LIMIT = {
+    "met": "front.why_met_only",
+    "breached": "front.why_breached_only",
+    "doubtful": "front.why_doubtful_only",
+}
+OF_ONE_LIMIT = {"breached": "front.why_breached_one", "doubtful": "front.why_doubtful_one"}
+OF_LIMITS = {
+    "met": "front.why_met",
+    "breached": "front.why_breached",
+    "doubtful": "front.why_doubtful",
+}
+OF_ONE_LIMIT_THERE = {
+    "breached": "front.why_breached_on_one",
+    "doubtful": "front.why_doubtful_on_one",
+}
+OF_LIMITS_THERE = {"breached": "front.why_breached_on", "doubtful": "front.why_doubtful_on"}
+# Of several releases, and of one; {state: key}.
+OF_RELEASES = {
+    "met": "compared.verdict_met",
+    "breached": "compared.verdict_breached",
+    "doubtful": "compared.verdict_doubtful",
+}
+OF_ONE_RELEASE = {
+    "met": "compared.verdict_met_one",
+    "breached": "compared.verdict_breached_one",
+    "doubtful": "compared.verdict_doubtful_one",
+}
+RELEASE_NAMES = {
+    "met": "compared.verdict_met_names",
+    "breached": "compared.verdict_breached_names",
+    "doubtful": "compared.verdict_doubtful_names",
+}
 
 
 def front(
@@ -94,8 +205,8 @@ def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
     texts = parts[0].texts
     if not judged and not compared:
         asks = any(part.kind in ("assess", "compare", "synthetic", "ledger") for part in parts)
-        words = texts.each("front", ("open", "open_why"), ".")
-        return [PolicyAnswer("open", words[0], words[1])] if asks else []
+        open_ = PolicyAnswer("open", texts("front.open"), texts("front.open_why"))
+        return [open_] if asks else []
     questions = _by_question(judged)
     if len(questions) > 1:
         named = [_of_parts(texts, own, _verdict(texts, own)) for own in questions]
@@ -148,7 +259,7 @@ def _of_both(
     others = " ".join(map(_releases_reason, compared))
     why = f"{texts('front.of_the_original')} {original.why} {others}".strip()
     plan = any(is_plan(part.data) for part in judged)
-    first = original.text if plan else texts(f"front.original_{original.state}")
+    first = original.text if plan else texts(ORIGINAL[original.state])
     return replace(original, text=f"{first} {best}", why=why)
 
 
@@ -193,12 +304,12 @@ def answer(
     """The answer in a few words, to the question that was asked: of the file, or of a plan."""
     if is_plan(data):
         columns = columns_not_released(data["roles"])
-        key = f"front.planned_{state}{'' if columns else '_as_it_is'}"
+        key = OF_PLAN[state] if columns else OF_PLAN_AS_IT_IS[state]
         words = texts(key, columns=some_columns(texts, columns, shown))
         return f"{texts('front.counts_only')} {words}" if data["policy"].get("counts") else words
     if columns := held_columns(data):
         return texts("front.file_holds", columns=some_columns(texts, columns, shown))
-    return texts(f"front.verdict_{state}{'_release' if release and state == 'met' else ''}")
+    return texts("front.verdict_met_release" if release and state == "met" else VERDICT[state])
 
 
 def why_words(texts: Texts, state: str, limits: Sequence[Data], data: Data) -> Iterator[str]:
@@ -208,16 +319,21 @@ def why_words(texts: Texts, state: str, limits: Sequence[Data], data: Data) -> I
         yield from counted(texts, state, limits)
         return
     counts, number = counts_of(limits), len(limits)
-    one = "_one" if len(columns) == 1 else ""
-    worst = "breached" if counts["breached"] else "doubtful" if counts["doubtful"] else "met"
-    if worst == "met" and number:
-        which = {1: "_only", 2: "_both"}.get(number, "")
-        yield texts(
-            f"front.without_it{one}", limits=texts(f"front.limits_met{which}", number=number)
-        )
-    elif number:
-        yield texts(f"front.without_it_{worst}{one}")
-        yield from counted(texts, worst, limits)
+    if not number:
+        return
+    if counts["breached"]:
+        keys = ("front.without_it_breached_one", "front.without_it_breached")
+        yield texts.plural(len(columns), *keys)
+        yield from counted(texts, "breached", limits)
+    elif counts["doubtful"]:
+        keys = ("front.without_it_doubtful_one", "front.without_it_doubtful")
+        yield texts.plural(len(columns), *keys)
+        yield from counted(texts, "doubtful", limits)
+    else:
+        which = {1: "front.limits_met_only", 2: "front.limits_met_both"}
+        met = texts(which.get(number, "front.limits_met"), number=number)
+        keys = ("front.without_it_one", "front.without_it")
+        yield texts.plural(len(columns), *keys, limits=met)
 
 
 WITH_WEIGHT = ("weight",)
@@ -252,30 +368,44 @@ def counted(texts: Texts, state: str, limits: Sequence[Data]) -> Iterator[str]:
     for group in groups:
         here = [STATES[v["met"]] == state for v in limits if v["where"] in group]
         if some := sum(here):
-            about = "secrets" if len(group) > 1 else "secret" if "." in group[0] else "finding"
+            about = "front.about_finding"
+            if len(group) > 1:
+                about = "front.about_secrets"
+            elif "." in group[0]:
+                about = "front.about_secret"
             secret = short_name(group[0].partition(".")[2], LONGEST)
-            words = texts(f"front.about_{about}", secret=secret, number=len(group))
-            all_ = {1: "the_one_on", 2: "both_on"}.get(some, "all_on")
-            key = "some_on" if some < len(here) else all_
-            each.append(texts(f"front.{key}", such=some, number=len(here), about=words))
-    ending = "_only" if number == 1 else "_one" if such == 1 else ""
-    if state == "met" or len(groups) == 1:
-        ending = "_both" if state == "met" and such == number == 2 else ending
-        yield texts(f"front.why_{state}{ending}", such=such, number=number)
+            words = texts(about, secret=secret, number=len(group))
+            key = {1: "front.the_one_on", 2: "front.both_on"}.get(some, "front.all_on")
+            if some < len(here):
+                key = "front.some_on"
+            each.append(texts(key, such=some, number=len(here), about=words))
+    values = {"such": such, "number": number}
+    if number == 1:
+        yield texts(OF_ONLY_LIMIT[state], **values)
+    elif state == "met":
+        yield texts("front.why_met_both" if number == 2 else "front.why_met", **values)
+    elif len(groups) == 1:
+        yield texts.plural(such, OF_ONE_LIMIT[state], OF_LIMITS[state], **values)
     else:
-        words = texts.join(each)
-        yield texts(f"front.why_{state}_on{ending}", such=such, number=number, places=words)
+        keys = (OF_ONE_LIMIT_THERE[state], OF_LIMITS_THERE[state])
+        yield texts.plural(such, *keys, **values, places=texts.join(each))
 
 
 def reason_text(part: ReportPart, reason: Data, *, named: bool = True) -> str:
     """Why a policy is not met or undecided, besides its limits; `named`: with all columns."""
-    texts, names, key = part.texts, reason["names"], f"front.reason_{reason['what']}"
-    if key not in texts:
+    texts, names = part.texts, reason["names"]
+    if reason["what"] not in REASONS:
         return texts("front.reason_other")
     listed = {*(part.data.get("roles", {}).get("unassessed") or ())}  # below the verdict
     if not named and reason["what"] == "columns_without_role" and listed.issuperset(names):
-        return texts(f"front.without_role{'_one' * (len(names) == 1)}", number=count(len(names)))
-    return texts(key, names=some_measures(texts, names, part.writer.name))
+        return without_role(texts, len(names))
+    return texts(REASONS[reason["what"]], names=some_measures(texts, names, part.writer.name))
+
+
+def without_role(texts: Texts, number: int) -> str:
+    """How many columns have no role."""
+    keys = ("front.without_role_one", "front.without_role")
+    return texts.plural(number, *keys, number=count(number))
 
 
 def some_measures(texts: Texts, names: Sequence[str], shown: Callable[[str], str]) -> str:
@@ -290,8 +420,9 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
     names = release_names(releases)
     counts = {s: states.count(m) for m, s in STATES.items()}
     state = next(s for s in ORDER if counts[s])
-    key = f"compared.verdict_{state}{'_one' if len(releases) == 1 else ''}"
-    key += "_single" if state == "met" and counts[state] == 1 < len(releases) else ""
+    key = OF_ONE_RELEASE[state] if len(releases) == 1 else OF_RELEASES[state]
+    if state == "met" and counts[state] == 1 < len(releases):
+        key = "compared.verdict_met_single"
     text = texts(key, met=counts["met"], number=len(releases))
     if len(releases) == 1:
         why = [
@@ -301,12 +432,13 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
         ]
     else:
         such = {
-            f"verdict_{each}_names": [n for n, s in zip(names, states, strict=True) if s is met]
+            RELEASE_NAMES[each]: [n for n, s in zip(names, states, strict=True) if s is met]
             for met, each in STATES.items()
         }
-        such["left_out"] = [n for n, r in zip(names, releases, strict=True) if left_out(r, texts)]
+        without = [n for n, r in zip(names, releases, strict=True) if left_out(r, texts)]
+        such["compared.left_out"] = without
         why = [
-            texts(f"compared.{key}", releases=some_names(part, "compared.others", some))
+            texts(key, releases=some_names(part, "compared.others", some))
             for key, some in such.items()
             if some
         ]
@@ -360,10 +492,10 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
         yield texts("front.fact_written"), texts.date(written)
     yield from (
         (
-            texts(f"front.fact_{key}{'s' if key == 'secret' and len(columns) > 1 else ''}"),
+            texts.plural(len(columns), *keys),
             some_columns(texts, columns, part.writer.name),
         )
-        for role, key in FACTS.items()
+        for role, keys in FACTS.items()
         if (columns := part.data["roles"].get(role))
     )
 
@@ -383,7 +515,7 @@ def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
     if isinstance(verified, dict):
         checks = verified.get("page_checksums")
         key = "front.verified" if checks is None else "front.verified_pages"
-        yield texts("front.fact_verified"), texts(key, checks=texts.remark(str(checks or "")))
+        yield texts("front.fact_verified"), texts(key, checks=texts.remark(checks or ""))
     elif verified is False and table.get("kind") == "parquet":
         yield texts("front.fact_verified"), texts("front.not_verified")
 
@@ -393,9 +525,9 @@ def table_size(part: ReportPart) -> str:
     texts, table = part.texts, part.data["table"]
     number = table.get("people", part.rows)
     key = "front.person_number" if number == 1 else "front.people_number"
-    size = "size_rows" if table.get("people") is None else "size_people"
+    size = "front.size_rows" if table.get("people") is None else "front.size_people"
     return texts(
-        "front.size_doubtful" if counts_rows(part) else f"front.{size}",
+        "front.size_doubtful" if counts_rows(part) else size,
         people=texts(key, number=count(number)),
         rows=texts.number_of(part.rows, "row"),
         columns=texts.number_of(table["columns"], "column"),
@@ -433,8 +565,8 @@ def _table(part: ReportPart) -> Iterator[str]:
     texts, table, writer = part.texts, part.data["table"], part.writer
     yield texts("front.table", size=table_size(part))
     if suppressed := table.get("suppressed"):
-        key = "suppressed_kept" if table.get("keep_suppressed") else "suppressed"
-        yield texts(f"front.{key}", records=count(suppressed))
+        key = "front.suppressed_kept" if table.get("keep_suppressed") else "front.suppressed"
+        yield texts(key, records=count(suppressed))
     if dropped := table.get("dropped"):
         yield texts("front.dropped_missing", records=count(dropped))
     if (delimiter := table.get("delimiter") or ",") != ",":
@@ -443,7 +575,7 @@ def _table(part: ReportPart) -> Iterator[str]:
         yield texts("front.compression", compression=table["compression"])
     roles = columns_by_role(part.data["roles"])
     yield from (
-        texts(f"front.{key}", columns=writer.names(roles[role]))
+        texts(key, columns=writer.names(roles[role]))
         for role, key in ROLE_TEXTS.items()
         if roles[role]
     )
@@ -497,12 +629,11 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
     shares = tuple(round_shares([group / whole for group in groups]))
     span = "2" if small == 3 else f"2–{small - 1}"
     labels = []
-    kinds = ("alone", "small", "large", "suppressed")[: len(groups)]
-    for key, share, people in zip(kinds, shares, groups, strict=True):
+    kinds = HUNDRED[: len(groups)]
+    for (key, note, of_policy), share, people in zip(kinds, shares, groups, strict=True):
         number = texts("front.fewer_than_one") if people and not share else f"{share}"
-        label = texts(f"front.hundred_{key}", number=number, span=span, small=small)
-        note = f"front.hundred_{key}_{'policy' if by_policy else 'note'}"
-        labels.append((label, texts(note, small=small)))
+        label = texts(key, number=number, span=span, small=small)
+        labels.append((label, texts(of_policy if by_policy else note, small=small)))
     most, allowed, words = (limits.get("unique_records") or {}).get("max"), None, ""
     if most is not None and most < 1 and not suppressed:
         allowed = int(100 * most)
@@ -513,6 +644,11 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
 
 def not_measured(texts: Texts, *, screen: bool = False) -> Chapter:
     """What no number on a page says anything about."""
-    lacking = texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), ".")
-    inner = (BulletList(tuple(lacking)),)
+    lacking = (
+        texts("front.no_dp"),
+        texts("front.no_tables"),
+        texts("front.no_outside"),
+        texts("front.no_judgement"),
+    )
+    inner = (BulletList(lacking),)
     return Chapter(texts("front.not_measured"), "not-measured", inner, screen=screen)

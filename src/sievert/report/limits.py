@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,9 +21,46 @@ NOTHING = "–"  # in place of a number
 STATES = {True: "met", None: "doubtful", False: "breached"}
 ORDER = (*STATES.values(),)
 WORST_FIRST = (False, None, True)
-HEAD = ("measure", "verdict", "value", "asked", "far", "id")
+HEAD = (
+    *("limits_table.measure", "limits_table.verdict", "limits_table.value"),
+    *("limits_table.asked", "limits_table.far", "limits_table.id"),
+)
+OPEN_HEAD = (*HEAD[:4], "limits_table.side", HEAD[5])  # without a policy
 # Shares of people or of uncertainty, which are shown in per cent.
 PERCENT = {m.id for m in MEASURES if m.in_percent}
+STATE_WORDS = {
+    "met": "limits_table.met",
+    "breached": "limits_table.breached",
+    "doubtful": "limits_table.doubtful",
+}
+TALLY = {
+    "met": "front.tally_met",
+    "breached": "front.tally_breached",
+    "doubtful": "front.tally_doubtful",
+}
+BUDGET = {
+    "met": "front.budget_met",
+    "breached": "front.budget_breached",
+    "doubtful": "front.budget_doubtful",
+}
+SIDES = {
+    "high": "limits_table.risky_high",
+    "low": "limits_table.risky_low",
+    "neither": "limits_table.risky_neither",
+}
+READ = {  # a reading, by its words in the JSON
+    AS_VALUE: "limits_table.as_value",
+    SPELT_ALIKE: "limits_table.spelt_alike",
+    WITH_KEPT: "limits_table.with_kept",
+}
+# Numbers with their units, of one thing and of several.
+NUMBERS_OF = {
+    "records": ("limits_table.records_one", "limits_table.records"),
+    "people": ("limits_table.people_one", "limits_table.people"),
+    "rows": ("limits_table.rows_one", "limits_table.rows"),
+    "values": ("limits_table.values_one", "limits_table.values"),
+    "classes": ("limits_table.classes_one", "limits_table.classes"),
+}
 # What a decision rests on, whether a policy limits it or not.
 OF_RECORDS = ("k_anonymity", "unique_records", "average_risk")
 ORDERED = "t_closeness_ordered"
@@ -40,14 +77,17 @@ OF_SECRETS = (
 
 def can_be_found(part: ReportPart, share: float) -> str:
     """Say which share of the people can be found; of the rows, where rows may not be people."""
-    rows = "_rows" if counts_rows(part) else ""
+    texts, rows = part.texts, counts_rows(part)
+    if share == 1:
+        return texts("assessed.found_all_rows" if rows else "assessed.found_all")
     if share > 0.95:
-        return part.texts(f"assessed.found_{'all' if share == 1 else 'nearly_all'}{rows}")
+        return texts("assessed.found_nearly_all_rows" if rows else "assessed.found_nearly_all")
     if share < 0.005:
-        return part.texts(f"assessed.found_few{rows}")
+        return texts("assessed.found_few_rows" if rows else "assessed.found_few")
     usual = (Fraction(1, round(1 / share)), Fraction(2, 3), Fraction(3, 4))
     near = min((*usual, Fraction(round(10 * share), 10)), key=lambda each: abs(each - share))
-    return part.texts(f"assessed.found_some{rows}", one=near.numerator, of=count(near.denominator))
+    key = "assessed.found_some_rows" if rows else "assessed.found_some"
+    return texts(key, one=near.numerator, of=count(near.denominator))
 
 
 def counts_rows(part: ReportPart) -> bool:
@@ -89,7 +129,7 @@ def budget_text(table: Data, texts: Texts) -> str:
     of_records = [v for v in limits_of(table) if v["measure"] == SUPPRESSED_RECORDS]
     if not (table.get("budget") and of_records):
         return ""
-    return texts(f"front.budget_{STATES[of_records[0]['met']]}")
+    return texts(BUDGET[STATES[of_records[0]["met"]]])
 
 
 def left_out(table: Data, texts: Texts) -> str:
@@ -99,14 +139,15 @@ def left_out(table: Data, texts: Texts) -> str:
         return ""
     lines = [v for v in limits_of(table) if v.get("scope") == SUPPRESSED_SCOPE]
     if not lines:
-        gone = "dropped" if table.get("suppressed_rows") == "dropped" else "too"
-        return texts(f"front.suppressed_{gone}", records=count(number))
+        dropped = table.get("suppressed_rows") == "dropped"
+        key = "front.suppressed_dropped" if dropped else "front.suppressed_too"
+        return texts(key, records=count(number))
     words = texts("front.suppressed_judged", records=count(number))
     breached = sum(v["met"] is False for v in lines)
     if not breached:
         return words
-    one = "_one" if breached == 1 else ""
-    return f"{words} {texts(f'front.suppressed_breach{one}', number=breached)}"
+    keys = ("front.suppressed_breach_one", "front.suppressed_breach")
+    return f"{words} {texts.plural(breached, *keys, number=breached)}"
 
 
 def reasons_of(table: Data) -> list[Data]:
@@ -140,7 +181,7 @@ def counts_of(limits: Iterable[Data]) -> dict[str, int]:
 def tally(texts: Texts, counts: Data) -> tuple[tuple[str, ...], str]:
     """The states of limits, met ones first, and how many of each in words."""
     there = [state for state in ORDER if counts[state]]
-    words = (texts(f"front.tally_{state}", number=counts[state]) for state in there)
+    words = (texts(TALLY[state], number=counts[state]) for state in there)
     return tuple(state for state in there for _ in range(counts[state])), ", ".join(words)
 
 
@@ -151,14 +192,15 @@ def numbers_chapter(part: ReportPart, value: str | None = None) -> Chapter:
     """
     texts, limits = part.texts, limits_of(part.data)
     title = _title(texts, limits)
-    head = [*texts.each("limits_table", HEAD if limits else (*HEAD[:4], "side", HEAD[5]), ".")]
-    head[HEAD.index("value")] = value or head[HEAD.index("value")]
+    head = [texts(key) for key in (HEAD if limits else OPEN_HEAD)]
+    if value:
+        head[HEAD.index("limits_table.value")] = value
     places: list[tuple[str, tuple[str, ...], Data]]
     places = [("reidentification", OF_RECORDS, part.data["reidentification"])]
     places += [(f"inference.{s}", _of_secret(v), v) for s, v in part.data["inference"].items()]
     groups = tuple(g for place in places if (g := _group(part, *place, limits)).rows)
     lead = texts("limits_table.lead" if limits else "limits_table.lead_open")
-    axis = tuple(texts.each("limits_table", ("inside", "limit"), "."))
+    axis = (texts("limits_table.inside"), texts("limits_table.limit"))
     numbers = Numbers(title, tuple(head), groups, axis, marks()[1])
     rests = basis(part) if state_of(part.data) else ()
     blocks: tuple[Block, ...] = (Paragraph(lead, "reading"), numbers, *rests)
@@ -170,10 +212,19 @@ def _title(texts: Texts, limits: Sequence[Data]) -> str:
     """How many limits are breached; if none is, how many are undecided; else that all are met."""
     limits = each_limit(limits)
     counts = counts_of(limits)
-    which = next((s for s in ("breached", "doubtful", "met") if counts[s] and limits), "none")
-    key = f"{which}_one" if which != "none" and counts[which] == 1 else which
-    key = "met_both" if which == "met" and len(limits) == 2 else key
-    return texts(f"limits_table.title_{key}", number=len(limits), **counts)
+    values = {"number": len(limits), **counts}
+    if not limits:
+        return texts("limits_table.title_none", **values)
+    if breached := counts["breached"]:
+        keys = ("limits_table.title_breached_one", "limits_table.title_breached")
+        return texts.plural(breached, *keys, **values)
+    if doubtful := counts["doubtful"]:
+        keys = ("limits_table.title_doubtful_one", "limits_table.title_doubtful")
+        return texts.plural(doubtful, *keys, **values)
+    if len(limits) == 2:
+        return texts("limits_table.title_met_both", **values)
+    keys = ("limits_table.title_met_one", "limits_table.title_met")
+    return texts.plural(len(limits), *keys, **values)
 
 
 def limits_chapter(part: ReportPart) -> Iterator[Chapter]:
@@ -183,9 +234,9 @@ def limits_chapter(part: ReportPart) -> Iterator[Chapter]:
     places = dict.fromkeys(verdict["where"] for verdict in limits)
     groups = tuple(_group(part, where, (), {}, limits) for where in places)
     texts, title = part.texts, _title(part.texts, limits)
-    head = [*texts.each("limits_table", HEAD, ".")]
-    head[HEAD.index("value")] = part.say("head_release")
-    axis = tuple(texts.each("limits_table", ("inside", "limit"), "."))
+    head = [texts(key) for key in HEAD]
+    head[HEAD.index("limits_table.value")] = part.say("head_release")
+    axis = (texts("limits_table.inside"), texts("limits_table.limit"))
     numbers = Numbers(part.say("limits_table"), tuple(head), groups, axis, marks()[1])
     topic = texts("limits_table.topic")
     rests = basis(part) if state_of(part.data) else ()
@@ -236,8 +287,8 @@ def _group(
     key = "limits_table.learning" if secret else "limits_table.finding"
     own = [v for v in own_limits(part.data) if v["where"] == where]
     breached = sum(v["met"] is False for v in own)
-    tally = "tally_breached" if breached else "tally_met"
-    words = texts(f"limits_table.{tally}", breached=breached, number=len(own)) if own else ""
+    tally = "limits_table.tally_breached" if breached else "limits_table.tally_met"
+    words = texts(tally, breached=breached, number=len(own)) if own else ""
     return NumberGroup(texts(key, secret=part.writer.name(secret)), tuple(rows), words)
 
 
@@ -247,7 +298,7 @@ def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
     entry = entry if known is None else {**entry, "value": known}
     shown = NOTHING if entry["value"] is None else value_with_unit(part, measure, entry)
     title, short = titles(part.texts, measure, entry)
-    side = part.texts(f"limits_table.risky_{BY_ID[measure].riskier}") if measure in BY_ID else ""
+    side = part.texts(SIDES[BY_ID[measure].riskier]) if measure in BY_ID else ""
     reading = "" if known is None else part.texts("limits_table.without_missing")
     others = (reading, _no_number(part, entry), _wildcard(part, entry), _as_value(part, entry))
     remark = " ".join(filter(None, others))
@@ -306,8 +357,8 @@ def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
         name = "rows"
     if name == "1":
         return text
-    if name in ("records", "people", "rows", "values", "classes"):
-        return part.texts(f"limits_table.{name}{'_one' if value == 1 else ''}", number=text)
+    if name in NUMBERS_OF:
+        return part.texts.plural(value, *NUMBERS_OF[name], number=text)
     return f"{text} {unit(part.texts, name)}"
 
 
@@ -332,7 +383,7 @@ def limited_row(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         measure,
         shown,
         state,
-        texts(f"limits_table.{state}"),
+        texts(STATE_WORDS[state]),
         asked(texts, verdict),
         far,
         position,
@@ -344,9 +395,7 @@ def limited_row(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
 def remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
     """Which reading a limit is about, and whether the table could meet it at all."""
     if verdict["reading"]:
-        keys = {AS_VALUE: "as_value", SPELT_ALIKE: "spelt_alike", WITH_KEPT: "with_kept"}
-        key = keys.get(verdict["reading"], "without_missing")
-        yield part.texts(f"limits_table.{key}")
+        yield part.texts(READ.get(verdict["reading"], "limits_table.without_missing"))
     if verdict["reason"] == ABOVE_CAP:
         yield part.texts("limits_table.above_cap")
     if verdict.get("impossible"):
@@ -367,8 +416,18 @@ def bound_text(measure: str, value: float) -> str:
     return digits(f"{100 * value:{BOUND}} %" if measure in PERCENT else f"{value:,{BOUND}}")
 
 
-def asked(texts: Texts, limit: Data, section: str = "limits_table") -> str:
-    """What a limit asks for."""
+# What a limit asks for, by the sides that it bounds.
+ASKED = {
+    "at_least": "limits_table.at_least",
+    "at_most": "limits_table.at_most",
+    "between": "limits_table.between",
+    "strictly_below": "limits_table.strictly_below",
+    "between_below": "limits_table.between_below",
+}
+
+
+def asked(texts: Texts, limit: Data, words: Mapping[str, str] = ASKED) -> str:
+    """What a limit asks for; `words` are the keys of its texts."""
     least, most = (
         None if limit[end] is None else bound_text(limit["measure"], limit[end])
         for end in ("min", "max")
@@ -379,7 +438,7 @@ def asked(texts: Texts, limit: Data, section: str = "limits_table") -> str:
         key = "strictly_below" if least is None else "between_below"
     else:
         key = "at_most" if least is None else "between"
-    return texts(f"{section}.{key}", least=least, most=most)
+    return texts(words[key], least=least, most=most)
 
 
 def _distance(texts: Texts, verdict: Data) -> tuple[str, float | None]:
@@ -397,8 +456,8 @@ def _distance(texts: Texts, verdict: Data) -> tuple[str, float | None]:
         words = texts("limits_table.beyond") if bound is not None else ""
     else:
         times = f"{ratio[0] / ratio[1]:.3g}"
-        key = "over" if over else "short"
-        words = texts(f"limits_table.{key}", times=digits(times)) if float(times) > 1 else ""
+        key = "limits_table.over" if over else "limits_table.short"
+        words = texts(key, times=digits(times)) if float(times) > 1 else ""
     return words, math.log2(ratio[0] / ratio[1]) if bound and min(ratio) > 0 else None
 
 

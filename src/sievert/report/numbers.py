@@ -20,7 +20,7 @@ ENDINGS = re.compile(
     r"\.(csv|tsv|txt|parquet|pq|arrow|feather|json|jsonl|ndjson)(\.[a-z0-9]{2,4})?", re.I
 )
 NOTHING = 1e-3  # bits: a ratio to less is not disclosed
-REASONS = {UNBOUNDED: "unbounded", NOTHING_TO_LEARN: "nothing_to_learn"}
+REASONS = {UNBOUNDED: "words.unbounded", NOTHING_TO_LEARN: "words.nothing_to_learn"}
 
 
 # -- measures -------------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ def value_text(writer: NumberWriter, measure: str, entry: Data) -> NumberText:
 
 def why(texts: Texts, entry: Data) -> str:
     """In place of a number that is not there."""
-    return texts(f"words.{REASONS.get(entry['reason'], 'undefined')}")
+    return texts(REASONS.get(entry["reason"], "words.undefined"))
 
 
 def measure_title(texts: Texts, measure: str) -> str:
@@ -50,8 +50,9 @@ def scale(texts: Texts, measure: str) -> str:
     """The unit of a measure in words."""
     if (m := BY_ID[measure]).unit != "1":
         return unit(texts, m.unit)
-    word = "share_of_records" if measure in SHARES else "share" if m.high == 1 else "ratio"
-    return texts(f"units.{word}")
+    if measure in SHARES:
+        return texts("units.share_of_records")
+    return texts("units.share" if m.high == 1 else "units.ratio")
 
 
 def unit(texts: Texts, name: str) -> str:

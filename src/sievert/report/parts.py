@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sievert.charts.drawing import short_name
@@ -69,15 +70,15 @@ class NumberWriter:
 Data = Mapping[str, Any]
 # The text on the columns of each role, in the order of a page.
 ROLE_TEXTS = {
-    "quasi": "outsider",
-    "sensitive": "secrets",
-    "identifier": "dropped",
-    "person": "person",
-    "household": "household",
-    "weight": "weight",
-    "ignored": "ignored",
-    "kept": "kept",
-    "unassessed": "unassessed",
+    "quasi": "front.outsider",
+    "sensitive": "front.secrets",
+    "identifier": "front.dropped",
+    "person": "front.person",
+    "household": "front.household",
+    "weight": "front.weight",
+    "ignored": "front.ignored",
+    "kept": "front.kept",
+    "unassessed": "front.unassessed",
 }
 # The section of the texts that a command's chapter is written with.
 CHAPTERS = {
@@ -93,6 +94,24 @@ CHAPTERS = {
     "ledger": "ledger",
     "sketch": "sketched",
 }
+
+
+class ResultContent:
+    """A result with its JSON, which is made once for everything that is written of it."""
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+
+    @cached_property
+    def content(self) -> Mapping[str, Any]:
+        """The JSON of the result."""
+        content: Mapping[str, Any] = self.result.to_dict()
+        return content
+
+    @property
+    def shared(self) -> bool:
+        """Whether it is what may be shared of a result."""
+        return "shared" in self.content["table"]
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from sievert.report.alarms import alarm_names
 from sievert.report.first_screen import reason_text
 from sievert.report.limits import (
     NOTHING,
+    STATE_WORDS,
     STATES,
     SUPPRESSED_SCOPE,
     asked,
@@ -45,6 +46,11 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"  # a name; nothing is l
 NO_GATE = "a planned release is no file that a pipeline could let through: no --junit, no --sarif"
 EMPTY: Data = {"table": {}, "reidentification": {}, "inference": {}}  # of an attacked table
 JUNIT = {"breached": "failure", "doubtful": "error"}
+POLICY = {
+    "met": "pipeline.policy_met",
+    "breached": "pipeline.policy_breached",
+    "doubtful": "pipeline.policy_doubtful",
+}
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,7 @@ def _cases(table: str, part: ReportPart) -> Iterator[LimitCase]:
     for reason in reasons_of(part.data):
         name, text = reason["what"], reason_text(part, reason)
         yield LimitCase(table, WHOLE, name, name.replace("_", " "), reason["met"], text)
-    answer = texts(f"pipeline.policy_{STATES[met]}")
+    answer = texts(POLICY[STATES[met]])
     if met is True and part.data.get("alarms"):  # of attacks on a synthetic table: no bare yes
         attacks = texts.join(alarm_names(part, part.data, part.data["alarms"]))
         answer = part.say("headline_met_traces", attacks=attacks)
@@ -174,7 +180,7 @@ def _limit(table: str, part: ReportPart, verdict: Data) -> LimitCase:
     if verdict["reason"] == SUPPRESSED:
         shown, remark = _shared_number(part, measure, values.get(measure)), ""
     shown = texts("pipeline.no_number") if shown == NOTHING else shown
-    where, state = chapter, texts(f"limits_table.{STATES[verdict['met']]}")
+    where, state = chapter, texts(STATE_WORDS[STATES[verdict["met"]]])
     if secret:
         secret = part.writer.name(secret)
         where, title = f"{chapter}.{secret}", texts("pipeline.of", title=title, secret=secret)
@@ -214,7 +220,7 @@ def junit(result: Data, policy: Path | None = None) -> str:
             entry = ElementTree.SubElement(suite, "testcase", traits)
             if case.met is not True:
                 state = STATES[case.met]
-                traits = {"message": case.text, "type": texts(f"limits_table.{state}")}
+                traits = {"message": case.text, "type": texts(STATE_WORDS[state])}
                 ElementTree.SubElement(entry, JUNIT[state], traits).text = case.text
             else:
                 ElementTree.SubElement(entry, "system-out").text = case.text
@@ -261,7 +267,7 @@ def sarif(result: Data, policy: Path | None = None) -> str:
                 "message": {"text": f"{case.table}: {case.text}"},
                 "locations": [_location(case, places)],
                 "partialFingerprints": {"limit/v1": f"{case.table}/{case.where}/{case.name}"},
-                "properties": {"verdict": texts(f"limits_table.{STATES[case.met]}")},
+                "properties": {"verdict": texts(STATE_WORDS[STATES[case.met]])},
             }
             for case in cases
             if case.met is not True

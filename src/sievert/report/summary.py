@@ -13,13 +13,23 @@ from sievert.measures import BY_ID
 from sievert.policy.judgement import FILE_HOLDS
 from sievert.report.first_screen import (
     PLANNED,
+    REASONS,
     answer,
     not_covered,
     not_measured,
     some_measures,
     why_words,
+    without_role,
 )
-from sievert.report.limits import STATES, asked, basis_texts, is_plan, outcome_of, titles
+from sievert.report.limits import (
+    STATE_WORDS,
+    STATES,
+    asked,
+    basis_texts,
+    is_plan,
+    outcome_of,
+    titles,
+)
 from sievert.report.page import (
     Block,
     BulletList,
@@ -41,6 +51,19 @@ LONGEST = 60  # letters of a name
 NO_BREAK = "\N{NO-BREAK SPACE}"
 LONGEST_TITLE = 200
 WITHHELD: Mapping[str, Any] = {"value": None}
+ASKED = {  # what a limit asks for
+    "at_least": "shared.at_least",
+    "at_most": "shared.at_most",
+    "between": "shared.between",
+    "strictly_below": "shared.strictly_below",
+    "between_below": "shared.between_below",
+}
+FIGURES = {"unique_records": "shared.unique_records", "average_risk": "shared.average_risk"}
+POLICY = {
+    "met": "shared.policy_met",
+    "breached": "shared.policy_breached",
+    "doubtful": "shared.policy_doubtful",
+}
 
 
 def share_all(results: Sequence[Data], **settings: Any) -> list[Data]:
@@ -115,7 +138,7 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
     if verdicts and (others := [r for r in verdicts[0].get("reasons", ()) if not _is_role(r)]):
         yield BulletList(
             tuple(
-                texts(f"front.reason_{r['what']}", names=some_measures(texts, r["names"], _name))
+                texts(REASONS[r["what"]], names=some_measures(texts, r["names"], _name))
                 for r in others
             )
         )
@@ -137,7 +160,7 @@ def _table(result: Data, texts: Texts) -> Iterator[str]:
     yield texts("shared.people" if roles["person"] else "shared.rows")
     for role, key in ROLE_TEXTS.items():
         if role != "unassessed" and (names := roles[role]):  # those stand below the verdict
-            yield texts(f"front.{key}", columns=texts.join([*map(_name, names)]))
+            yield texts(key, columns=texts.join([*map(_name, names)]))
 
 
 def _name(column: str) -> str:
@@ -151,7 +174,7 @@ def _figures(result: Data, texts: Texts) -> Iterator[tuple[str, str]]:
     """Numbers with their words; a number that is withheld everywhere is not there."""
     numbers = result["reidentification"]
     yield from (
-        (_share(texts, numbers[measure]), texts(f"shared.{measure}"))
+        (_share(texts, numbers[measure]), texts(FIGURES[measure]))
         for measure in REIDENTIFICATION
         if measure in numbers
     )
@@ -175,9 +198,10 @@ def _share(texts: Texts, entry: Data) -> str:
         return texts("words.withheld")
     if entry["value"] is not None:
         return percent(entry["value"])
-    for end in ("below", "above"):
-        if end in entry:
-            return texts(f"shared.{end}", share=percent(entry[end]))
+    if "below" in entry:
+        return texts("shared.below", share=percent(entry["below"]))
+    if "above" in entry:
+        return texts("shared.above", share=percent(entry["above"]))
     return texts("words.withheld")
 
 
@@ -192,7 +216,7 @@ def _verdict(texts: Texts, policy: Data | None, result: Data) -> PolicyAnswer:
     why = [*why_words(texts, state, policy["limits"], result)]
     without = (r for r in policy.get("reasons", ()) if r["what"] == "columns_without_role")
     for number in (len(r["names"]) for r in without):
-        why.append(texts(f"front.without_role{'_one' * (number == 1)}", number=count(number)))
+        why.append(without_role(texts, number))
     shown = PLANNED if plan and state == "met" else state
     return PolicyAnswer(shown, answer(texts, state, result, _name), " ".join(why))
 
@@ -217,7 +241,7 @@ def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter
         limits.sort(key=lambda limit: (limit["met"] is True, limit["met"] is None))
         items = tuple(_limit(texts, limit) for limit in limits)
         states = tuple(STATES[limit["met"]] for limit in limits)
-        inner = BulletList(items, tuple(texts(f"limits_table.{state}") for state in states), states)
+        inner = BulletList(items, tuple(texts(STATE_WORDS[state]) for state in states), states)
         secret = where.partition(".")[2]
         title = _name(secret) if secret else texts("shared.finding")
         yield Chapter(title, f"{anchor}-{number}", (inner,), screen=True)
@@ -227,7 +251,7 @@ def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter
 def _limit(texts: Texts, limit: Data) -> str:
     measure = limit["measure"]
     bits = measure in BY_ID and BY_ID[measure].unit == "bits"
-    bounds = asked(texts, limit, "shared") + (f" {texts('units.bits')}" if bits else "")
+    bounds = asked(texts, limit, ASKED) + (f" {texts('units.bits')}" if bits else "")
     return texts("shared.limit", what=titles(texts, measure, limit)[0], asked=bounds)
 
 
@@ -237,7 +261,7 @@ def _releases(texts: Texts, policies: Sequence[Data]) -> Grid:
     rows = (
         (
             name.replace(" ", NO_BREAK),
-            texts(f"shared.policy_{STATES[policy['met']]}").replace(" ", NO_BREAK),
+            texts(POLICY[STATES[policy["met"]]]).replace(" ", NO_BREAK),
             texts(
                 "options.of", met=sum(v["met"] is True for v in limits), number=len(limits)
             ).replace(" ", NO_BREAK),
@@ -246,7 +270,12 @@ def _releases(texts: Texts, policies: Sequence[Data]) -> Grid:
         for name, policy in zip((texts("compared.original"), *names), policies, strict=True)
         for limits in [policy["limits"]]
     )
-    head = texts.each("shared.head", ("release", "policy", "limits", "breached"))
+    head = (
+        texts("shared.head_release"),
+        texts("shared.head_policy"),
+        texts("shared.head_limits"),
+        texts("shared.head_breached"),
+    )
     return make_grid(texts("shared.releases_table"), head, rows, (2,))
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -15,21 +14,17 @@ from sievert.errors import UsageError, require
 from sievert.formatting import (
     ENGLISH,
     LANGUAGES,
-    count,
-    digits,
     nearest,
-    printable,
     read_language,
     speaking,
 )
+from sievert.formatting.remarks import plural, say_value
 
 MOST_BYTES = 1 << 20
-SECTIONS = ("remarks.", "suggested.", "errors.")
-BRACES = re.compile(r"\{(\w+)\}")
-NAMES = {"column", "table", "name", "first", "second", "sheet", "measure"}  # stay as they are
-NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( %)?")
-THINGS = re.compile(r"(\d[\d,.]*) ([a-z][a-z -]*)")
-NAMED = re.compile(r"('[^']*'|\"[^\"]*\"): (.+)", re.S)
+MONTHS = (
+    *("months.1", "months.2", "months.3", "months.4", "months.5", "months.6"),
+    *("months.7", "months.8", "months.9", "months.10", "months.11", "months.12"),
+)
 
 
 class Texts:
@@ -47,19 +42,25 @@ class Texts:
         """Within it, numbers and the words of charts are those of these texts."""
         return speaking(self._by_key)
 
-    def remark(self, english: str) -> str:
-        """A remark or a reason of a result, in the language of these texts."""
-        return translate(printable(english), self._by_key)
+    def remark(self, remark: str) -> str:
+        """A remark or a reason of a result, in the language of these texts.
+
+        What is a plain text, such as a name, stays as it is.
+        """
+        return say_value(remark, self._by_key)
 
     def number_of(self, number: int, thing: str) -> str:
         """A number of things: 1 record, 2,000 records."""
-        things = "{}es" if thing.endswith("s") else "{}s"
-        key = f"things.{thing if number == 1 else things.format(thing)}"
-        return self(key, number=count(number))
+        return plural(number, thing).said(self._by_key)
+
+    def plural(self, number: float, one: str, several: str, /, **values: object) -> str:
+        """The text with the key `one` of one thing, that with the key `several` of others."""
+        return self(one if number == 1 else several, **values)
 
     def date(self, moment: datetime) -> str:
         """A day and a time, as the language writes them."""
-        month, time = self(f"months.{moment.month}"), f"{moment:%H:%M}"
+        month = self(MONTHS[moment.month - 1])
+        time = f"{moment:%H:%M}"
         return self("numbers.date", day=moment.day, month=month, year=moment.year, time=time)
 
     def each(self, prefix: str, names: Iterable[str], separator: str = "_") -> list[str]:
@@ -173,61 +174,3 @@ def template() -> str:
         sections.setdefault(section, []).append(line)
     lines = [line for name in sorted(sections) for line in ("", f"[{name}]", *sections[name])]
     return "\n".join(lines).lstrip() + "\n"
-
-
-# -- remarks --------------------------------------------------------------------------------------
-# Those and reasons of results, which are English in every JSON, in the language of a page: each is
-# found by its English words, with anything where braces are.
-
-
-def translate(text: str, texts: Mapping[str, str]) -> str:
-    """A remark in the words of these texts; as it is where they do not know it."""
-    if all(texts[key] == english for key, english in _english().items()):
-        return text
-    return _translate(text, texts)
-
-
-@cache
-def _english() -> Mapping[str, str]:
-    lines = read_language(ENGLISH)
-    return {key: text for key, text in lines.items() if key.startswith(SECTIONS)}
-
-
-@cache
-def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    """What each remark looks like, those with the most words of their own first."""
-    words = {key: BRACES.sub("", text) for key, text in _english().items()}
-    return [(key, pattern(_english()[key])) for key in sorted(words, key=lambda k: -len(words[k]))]
-
-
-def pattern(text: str) -> re.Pattern[str]:
-    """What a text with braces looks like when these are filled."""
-    parts = BRACES.split(text)
-    fixed, places = map(re.escape, parts[::2]), (f"(?P<{name}>.+?)" for name in parts[1::2])
-    return re.compile("".join(a + b for a, b in zip(fixed, [*places, ""], strict=True)), re.S)
-
-
-def _translate(text: str, texts: Mapping[str, str]) -> str:
-    if match := NAMED.fullmatch(text):  # a remark on one of several tables
-        return f"{match[1]}: {_value(match[2], texts)}"
-    for key, looks in _patterns():
-        if match := looks.fullmatch(text):
-            values = {
-                name: value if name in NAMES else _value(value, texts)
-                for name, value in match.groupdict().items()
-            }
-            return texts[key].format_map(values)
-    for separator in ("; ", ", "):
-        if separator in text:
-            return separator.join(_value(part, texts) for part in text.split(separator))
-    return text
-
-
-def _value(value: str, texts: Mapping[str, str]) -> str:
-    """A number, a number of things, another remark, or a name, which stays as it is."""
-    if NUMBER.fullmatch(value):
-        return digits(value)
-    things = THINGS.fullmatch(value)
-    if things and (key := f"things.{things[2].replace(' ', '_')}") in texts:
-        return texts[key].format_map({"number": digits(things[1])})
-    return _translate(value, texts)

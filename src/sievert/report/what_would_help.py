@@ -10,6 +10,19 @@ from sievert.report.parts import Data, ReportPart, first_words, some_columns
 LEFT_OUT = "left out"
 FEW_LIMITS = 2  # that are named
 CHANGES = 200  # letters of all changes of an option
+MARKS = {  # of an option that breaches no limit
+    "met": "options.mark_met",
+    "doubtful": "options.mark_doubtful",
+    "breached": "options.mark_not_met",
+}
+REASONS = {  # why no change is proposed
+    "only_suppressed": "options.reason_only_suppressed",
+    "nothing_helps": "options.reason_nothing_helps",
+    "too_many_combinations": "options.reason_too_many_combinations",
+    "kept_columns": "options.reason_kept_columns",
+    "wildcards": "options.reason_wildcards",
+    "values_without_order": "options.reason_values_without_order",
+}
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -18,14 +31,13 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     if options is None:
         policy = part.data.get("policy")
         if policy is None or outcome_of(policy) is not True:
-            key = "not_asked_text" if policy is None else "quick_text"
-            yield texts("options.not_asked"), texts(f"options.{key}")
+            key = "options.not_asked_text" if policy is None else "options.quick_text"
+            yield texts("options.not_asked"), texts(key)
         return
     ways = options["ways"]
     if not ways:
-        key = f"options.reason_{options['reason']}"
-        if options["reason"] != "every_limit_met" and key in texts:
-            said = texts(key, tried=options["tried"])
+        if options["reason"] in REASONS:
+            said = texts(REASONS[options["reason"]], tried=options["tried"])
             if not options.get("complete", True):
                 said = f"{said} {texts('options.budget_none')}"
             yield texts("options.none"), said
@@ -48,8 +60,8 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     if still := _still_breached(part, best):
         text = f"{text} {texts('options.still', limits=still)}"
     if impossible := sum(bool(v["impossible"]) for v in limits_of(part.data)):
-        one = "_one" if impossible == 1 else ""
-        text = f"{text} {texts(f'options.impossible{one}', number=impossible)}"
+        keys = ("options.impossible_one", "options.impossible")
+        text = f"{text} {texts.plural(impossible, *keys, number=impossible)}"
     yield texts(head), text
 
 
@@ -106,7 +118,6 @@ def _is_proven(options: Data) -> bool:
 def _option(part: ReportPart, before: Data, way: Data) -> Option:
     texts, state = part.texts, STATES[way["met"]]
     breached = sum(limit["met"] is False for limit in way["limits"])
-    key = f"breached{'_one' if breached == 1 else ''}" if breached else state
     people = part.data["table"].get("people") or part.rows
     ordered = sorted((STATES[limit["met"]] for limit in way["limits"]), key=ORDER.index)
     rows = (
@@ -130,9 +141,8 @@ def _option(part: ReportPart, before: Data, way: Data) -> Option:
             way["detail_lost"],
         ),
     )
-    mark = texts(
-        f"options.mark_{'not_met' if key == 'breached' and not breached else key}", number=breached
-    )
+    keys = ("options.mark_breached_one", "options.mark_breached")
+    mark = texts.plural(breached, *keys, number=breached) if breached else texts(MARKS[state])
     if still := _still_breached(part, way):
         mark = texts("options.mark_named", limits=still)
     title = _change(part, way)

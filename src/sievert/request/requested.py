@@ -17,12 +17,12 @@ from sievert import roles as role
 from sievert.counts.engines import DEFAULT
 from sievert.counts.suppression import Suppression
 from sievert.errors import (
-    Caution,
     ExhaustedError,
     InputError,
     require,
 )
 from sievert.formatting import plural
+from sievert.formatting.remarks import Caution, Joined, Remark, Spoken
 from sievert.request.repeated_rows import naming_columns, repeated_identifiers
 from sievert.request.suppression import (
     NOTHING_SUPPRESSED,
@@ -45,43 +45,14 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
     from sievert.policy import Gate, Policy, PolicyFile
 
-SYNTHETIC_LIMITS = (
-    "[limits.synthetic] of the policy is not held against anything here: that is done by "
-    "sievert synthetic"
-)
 LARGE = 10**5  # records from which plain columns are counted from packed keys
-SHARED_IDENTIFIER = (
-    "rows share the identifier {}: rows were counted, and if they are of the same people, they are "
-    "more exposed; name it with --person, or say rows_are_people in a policy"
-)
-UNSURE_IDENTIFIER = (
-    "it is not known whether rows share the identifier {}, which the state leaves out: rows were "
-    "counted; name a person when counting it, or say rows_are_people in a policy"
-)
-NOT_ONE_EACH = (
-    "the policy says that rows are people, but rows share the identifier {}: rows were counted, "
-    "and the risk may be higher; name it as person"
-)
-MERGED_BY_TYPE = (
-    "values of {} are spelt in several ways and are one number by their type (--type), such as 01 "
-    "and 1: whoever sees the table as it is tells them apart"
-)
-NAMES_PEOPLE = (
-    "the secret {} is called like an identifier and has many different values: a column that says "
-    "who somebody is must be dropped (-i), and is not protected by being a secret"
-)
 MISSING_RULES = {
-    "value": "a missing quasi-identifier is a value of its own",
-    "wildcard": "a missing quasi-identifier matches anything, and the worse reading decides",
-    "drop": "records without a quasi-identifier are left out",
-    "error": "no quasi-identifier is missing",
+    "value": Remark("missing_value"),
+    "wildcard": Remark("missing_wildcard"),
+    "drop": Remark("missing_drop"),
+    "error": Remark("missing_error"),
 }
 MISSING = tuple(MISSING_RULES)
-ABOUT_THE_FILE = "the answer is about this file, with every column that it has"
-ABOUT_A_RELEASE = "the answer is about the release, with the columns that it has"
-ABOUT_A_PLAN = "the answer is about a planned release, not about this file"
-POPULATION_STATED = "the table is a sample of the population that the policy states"
-POPULATION_NOT_STATED = "the policy does not state the population that the table is a sample of"
 
 
 def refuse_engines(what: str, source: Mapping[str, Any], *tables: Any) -> None:
@@ -177,7 +148,7 @@ class RequestedRoles:
         quasi_needed: bool = True,
         people: bool = False,
         synthetic: bool = False,
-    ) -> tuple[Roles, list[str]]:
+    ) -> tuple[Roles, list[Remark]]:
         """Check the roles against the columns; without quasi-identifiers, list the columns.
 
         The secrets of a release in two tables are in a table of their own (`secrets_apart`). A
@@ -209,7 +180,7 @@ class RequestedRoles:
         )
         several, notes = False, [*role.known_secrets(roles), *role.absent_columns(absent)]
         if self.policy is not None and self.policy.synthetic and not synthetic:
-            notes.append(SYNTHETIC_LIMITS)
+            notes.append(Remark("not_synthetic"))
         if roles.person is not None:
             questions.engine.check_usable(roles.person)
             several = count_people(questions, roles.person).repeat(roles.quasi if people else ())
@@ -220,18 +191,18 @@ class RequestedRoles:
             )
         stated = self.policy is not None and self.policy.roles.rows_are_people
         merged = tuple(questions.merged_by_type((*roles.quasi, *roles.other_quasi)))
-        notes += (Caution(MERGED_BY_TYPE.format(repr(c))) for c in merged)
+        notes += (Caution("merged_by_type", column=repr(c)) for c in merged)
         naming = tuple(naming_columns(questions, roles.sensitive))
-        notes += (Caution(NAMES_PEOPLE.format(repr(c))) for c in naming)
+        notes += (Caution("names_people", column=repr(c)) for c in naming)
         roles = replace(roles, rows_are_people=stated, merged=merged, naming=naming)
         distinct = () if self.policy is None else self.policy.roles.distinct_spellings
         if not several:  # a person with one row each may be no person, but the number of a row
             repeated, unsure = repeated_identifiers(questions, roles, distinct)
             unsure = [] if stated or roles.person is not None else unsure
             roles = replace(roles, repeated=tuple(repeated), unsure=tuple(unsure))
-            caution = NOT_ONE_EACH if stated else SHARED_IDENTIFIER
-            notes += (Caution(caution.format(repr(c))) for c in repeated)
-            notes += (Caution(UNSURE_IDENTIFIER.format(repr(c))) for c in unsure)
+            caution = "not_one_each" if stated else "shared_identifier"
+            notes += (Caution(caution, column=repr(c)) for c in repeated)
+            notes += (Caution("unsure_identifier", column=repr(c)) for c in unsure)
         return roles, notes
 
     def _single_roles(self, given: Collection[str], absent: Collection[str]) -> dict[str, Any]:
@@ -280,14 +251,14 @@ class RequestedRoles:
         gate = Gate(
             self.policy,
             [
-                ABOUT_A_PLAN
+                Remark("about_plan")
                 if planned
-                else ABOUT_THE_FILE
+                else Remark("about_file")
                 if released is None
-                else ABOUT_A_RELEASE,
+                else Remark("about_release"),
                 *self._people_and_roles(columns, roles, planned=planned),
                 MISSING_RULES[missing],
-                *(["codes count as missing (--na)"] if codes else []),
+                *([Remark("codes_missing")] if codes else []),
                 suppression_rule(suppression),
             ],
             suppression.left_out,
@@ -377,32 +348,37 @@ class RequestedRoles:
 
     def _people_and_roles(
         self, columns: Sequence[str], roles: Roles, *, planned: bool
-    ) -> Iterator[str]:
+    ) -> Iterator[Spoken]:
         """Whether people or rows were counted, how many columns have which role, the population."""
         assert self.policy is not None
-        counted = "each row is taken for one person, which the policy does not say"
+        counted = Remark("rows_taken")
         if roles.rows_are_people:
-            counted = "each row is one person, as the policy says"
+            counted = Remark("rows_stated")
         if roles.person in columns:
-            counted = "people were counted, who may have several rows"
+            counted = Remark("people_counted")
         yield counted
-        numbers = [
-            plural(number, what) + after
-            for what, names, after in (
-                ("quasi-identifier", roles.quasi, ""),
-                ("secret", roles.sensitive, ""),
-                ("identifier", roles.identifier, " to be dropped" if planned else ""),
-                ("ignored column", roles.ignored, ""),
-                ("kept column", roles.kept, ""),
-            )
-            if (number := sum(c in columns for c in names))
-        ]
-        yield ", ".join(numbers)
+        numbers: list[Spoken] = []
+        for what, names in (
+            ("quasi-identifier", roles.quasi),
+            ("secret", roles.sensitive),
+            ("identifier", roles.identifier),
+            ("ignored column", roles.ignored),
+            ("kept column", roles.kept),
+        ):
+            number = sum(c in columns for c in names)
+            if not number:
+                continue
+            things = plural(number, what)
+            if planned and what == "identifier":
+                numbers.append(Remark("to_be_dropped", identifiers=things))
+            else:
+                numbers.append(things)
+        yield Joined(numbers)
         if apart := [c for c in self.policy.roles.distinct_spellings if c in columns]:
-            yield f"{plural(len(apart), 'column')} counted as spelt, as the policy says"
+            yield Remark("spelt_stated", columns=plural(len(apart), "column"))
         if self.policy.limits_population:
             stated = self.policy.parameters.population_uniques is not None
-            yield POPULATION_STATED if stated else POPULATION_NOT_STATED
+            yield Remark("population_stated" if stated else "population_not_stated")
 
     def prepare(
         self,
@@ -412,7 +388,7 @@ class RequestedRoles:
         others: Iterable[str] = (),
         *,
         all_rows: bool = False,
-    ) -> tuple[int, list[str]]:
+    ) -> tuple[int, list[Remark]]:
         """Make sure that the columns can be used; treat suppressed records and missing values.
 
         Returns the number of records dropped, and notes of the engine and about the policy. Where
@@ -429,11 +405,11 @@ class RequestedRoles:
             notes += leave_out_suppressed(questions, roles, cells=missing != "drop")
         return treat_missing(missing, questions, roles.quasi), notes
 
-    def _replacements(self, columns: Sequence[str]) -> list[str]:
-        titles = ("quasi-identifiers", "sensitive attributes", "identifiers")
+    def _replacements(self, columns: Sequence[str]) -> list[Remark]:
+        keys = ("replaced_quasi", "replaced_secrets", "replaced_identifiers")
         return [
-            f"the {title} given here replace those of the policy"
-            for title, given, own in zip(titles, self.given, self._own, strict=True)
+            Remark(key)
+            for key, given, own in zip(keys, self.given, self._own, strict=True)
             if given is not None and own and role.names(given, columns) != role.names(own)
         ]
 

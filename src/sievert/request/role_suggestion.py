@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from sievert.counts.questions import Questions
 from sievert.errors import MissingRolesError, require
-from sievert.formatting import count, percent, printable, wrap
+from sievert.formatting import count, printable, wrap
+from sievert.formatting.remarks import Figure, Joined, Remark, Share
 from sievert.hierarchies import NUMBER
 from sievert.report.texts import Texts, read_texts
 from sievert.request.repeated_rows import FEW_RECORDS, MANY, MANY_VALUES, usable_columns
@@ -121,14 +122,22 @@ def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
     return ("-s", "amount") if evidence.numbers and values > AMOUNT else ("-q", "unclear")
 
 
-def reason_text(evidence: ColumnEvidence, reason: str, texts: Texts) -> str:
+class RoleReason(Remark):
+    """Why a column may have a role: a key of the section of suggestions."""
+
+    SECTION = "suggested"
+
+
+def role_reason(evidence: ColumnEvidence, reason: str) -> Joined:
     """Why a role is suggested, and that values look like codes for missing."""
-    words = [texts(f"suggested.{reason}")]
+    words = [RoleReason(reason)]
     if evidence.codes:
-        share = percent(evidence.coded / evidence.records)
-        key = "one_code" if evidence.codes == 1 else "codes"
-        words.append(texts(f"suggested.{key}", number=evidence.codes, share=share))
-    return "; ".join(words)
+        share = Share(evidence.coded / evidence.records)
+        if evidence.codes == 1:
+            words.append(RoleReason("one_code", share=share))
+        else:
+            words.append(RoleReason("codes", number=Figure(evidence.codes), share=share))
+    return Joined(words, "; ")
 
 
 def tally_values(
@@ -247,7 +256,7 @@ def _describe(
     for column, (option, reason) in roles.items():
         values = count(evidence[column].values)
         start = f"  {names[column]:<{width}}  {values:>9}  {option or '?':<{wide}}  "
-        why = reason_text(evidence[column], reason, texts)
+        why = texts.remark(role_reason(evidence[column], reason))
         why = re.sub(rf" \({option}\)(?=$|;)", "", why) if option else why  # it was said just now
         yield from wrap(why, max(100, len(start) + 40), start, " " * len(start))
     if others:

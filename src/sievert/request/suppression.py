@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sievert.counts.suppression import Suppression
-from sievert.errors import Caution, InputError, require
+from sievert.errors import InputError, require
 from sievert.formatting import plural
+from sievert.formatting.remarks import Caution, Remark
 from sievert.roles import Roles
 from sievert.session import MARK
 
@@ -19,16 +20,7 @@ if TYPE_CHECKING:
 
 NOTHING_SUPPRESSED = Suppression()
 MISSING_MARK = "missing:"  # names missing values as the mark
-SECRET_IS_MARK = (
-    "{} with the mark of suppression as a value of {}: no secret is suppressed there, the mark is "
-    "a value as any other"
-)
-MARKED = " (the mark in every quasi-identifier)"
-SECRETS_STAY = (
-    "{} suppressed, and the secrets stay in the table: somebody who knows that a person is in it, "
-    "but finds no matching group, knows that the person is one of these; leave them out (sievert "
-    "protect --suppressed-rows drop), or count them (--keep-suppressed)"
-)
+LEFT_OUT = Remark("left_out_everywhere")
 
 
 def count_suppressed(questions: Questions, roles: Roles, *, cells: bool = True) -> int:
@@ -51,8 +43,8 @@ def leave_out_suppressed(
     *,
     keep_all: bool = False,
     cells: bool = True,
-    where: str = "left out of every number",
-) -> list[str]:
+    where: Remark = LEFT_OUT,
+) -> list[Remark]:
     """Count the suppressed records, and leave them out unless they are kept; notes on marks.
 
     `where` says out of which numbers. `keep_all` keeps them as one class where there are no
@@ -65,10 +57,11 @@ def leave_out_suppressed(
     if keep_all and number == questions.records:
         questions.suppression = replace(questions.suppression, kept=True)
     if questions.suppression.kept:
-        return [f"{plural(number, 'record')} suppressed{MARKED}; counted as a class", *notes]
+        return [_suppressed(number, Remark("as_class_within")), *notes]
     require(
         number < questions.records,
-        f"every record is suppressed{MARKED}: nothing is left to measure",
+        "every record is suppressed (the mark in every quasi-identifier): nothing is left to "
+        "measure",
         hint="--keep-suppressed, or another --suppressed",
         error=InputError,
     )
@@ -79,19 +72,24 @@ def leave_out_suppressed(
         fewest = min(questions.count_suppressed_values(roles.quasi, roles.sensitive))
         questions.suppression = replace(questions.suppression, fewest=fewest)
     questions.drop_suppressed(roles.quasi)
-    return [f"{plural(number, 'record')} suppressed{MARKED}; {where}", *notes]
+    return [_suppressed(number, where), *notes]
 
 
-def marked_secrets(counts: Mapping[str, int]) -> list[str]:
+def _suppressed(number: int, where: Remark) -> Remark:
+    """Say how many records are suppressed, and what becomes of them."""
+    return Remark("suppressed_where", records=plural(number, "record"), where=where)
+
+
+def marked_secrets(counts: Mapping[str, int]) -> list[Remark]:
     """Cautions on the mark of suppression as a value of secrets, by the records that have it."""
     return [
-        Caution(SECRET_IS_MARK.format(plural(number, "record"), repr(secret)))
+        Caution("secret_is_mark", records=plural(number, "record"), column=repr(secret))
         for secret, number in counts.items()
         if number
     ]
 
 
-def secrets_that_stay(suppression: Suppression, secrets: Sequence[str], k: int) -> list[str]:
+def secrets_that_stay(suppression: Suppression, secrets: Sequence[str], k: int) -> list[Remark]:
     """A caution on suppressed records if they are fewer than a class has, or all have one secret.
 
     They are a group as any other to whoever knows a person's values.
@@ -99,44 +97,35 @@ def secrets_that_stay(suppression: Suppression, secrets: Sequence[str], k: int) 
     number = suppression.left_out
     if not number or not secrets or (number >= k and suppression.fewest > 1):
         return []
-    return [Caution(SECRETS_STAY.format(plural(number, "record")))]
+    return [Caution("secrets_stay", records=plural(number, "record"))]
 
 
-def keep_suppressed(questions: Questions, roles: Roles, what: str) -> list[str]:
+def keep_suppressed(questions: Questions, roles: Roles, what: Remark) -> list[Remark]:
     """Keep suppressed records where `what` is done with every record; notes on marks."""
     number = count_suppressed(questions, roles, cells=False)
     notes = _partial_marks(questions.suppression)
     if not number:
         return notes
     questions.suppression = replace(questions.suppression, kept=True)
-    return [
-        f"{plural(number, 'record')} suppressed{MARKED}; counted as any other here: {what}",
-        *notes,
-    ]
+    return [_suppressed(number, Remark("as_any_other", why=what)), *notes]
 
 
-def _partial_marks(suppression: Suppression) -> list[str]:
+def _partial_marks(suppression: Suppression) -> list[Remark]:
     """That a mark in some quasi-identifiers is a value; missing values have a note of their own."""
     if suppression.mark is None or not suppression.partly:
         return []
     if suppression.partly + suppression.records == suppression.whole:
-        return [
-            "every record has the mark of suppression in some quasi-identifier, as where a column "
-            "has one label for all: it is a value there"
-        ]
-    return [
-        f"{plural(suppression.partly, 'record')} with the mark of suppression in some "
-        "quasi-identifiers only: it is a value there"
-    ]
+        return [Remark("all_partly_suppressed")]
+    return [Remark("partly_suppressed", records=plural(suppression.partly, "record"))]
 
 
-def suppression_rule(suppression: Suppression) -> str:
+def suppression_rule(suppression: Suppression) -> Remark:
     """What becomes of suppressed records, whether there are any or not."""
-    what = {None: "without any quasi-identifier", MARK: f"with {MARK} in every quasi-identifier"}
-    which = what.get(suppression.mark, "with the mark given here in every quasi-identifier")
-    judged = "left out as suppressed, and judged as a class of their own"
-    becomes = "counted as any other" if suppression.kept else judged
-    return f"records {which} are {becomes}"
+    what = {None: Remark("which_without"), MARK: Remark("which_star")}
+    which = what.get(suppression.mark, Remark("which_mark"))
+    if suppression.kept:
+        return Remark("suppressed_kept", which=which)
+    return Remark("suppressed_left_out", which=which)
 
 
 def named_mark(text: str) -> str | None:

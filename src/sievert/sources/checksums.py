@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import InputError
+from sievert.formatting.remarks import Remark
 from sievert.sources.options import optional_package
 from sievert.sources.state_manifest import file_sha256
 from sievert.sources.table import Table
@@ -29,9 +30,9 @@ def verify(table: Table, original: Path) -> dict[str, Any]:
         if all(stored):
             facts["page_checksums"] = "hold"
         elif any(stored):
-            facts["page_checksums"] = "hold where stored"
+            facts["page_checksums"] = Remark("checksums_hold")
         else:
-            facts["page_checksums"] = "none stored"
+            facts["page_checksums"] = Remark("checksums_none")
     return facts
 
 

@@ -6,13 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from sievert.errors import InputError, UsageError, require
+from sievert.formatting.remarks import Remark
 
 EXACT = 2**53
 UNNAMED_INDEX = ("index", "level_0")  # as pandas' reset_index calls it: the first that is free
-INDEX_IS_COLUMN = (
-    "the index of the frame counts as the column {}, as pandas writes it into files: "
-    "reset_index(drop=True) leaves it out"
-)
 TOO_FINE = re.compile(
     r"timedelta64\[ns|datetime64\[ns, |Duration\(time_unit='ns'|^duration\[ns|month_day_nano"
     r"|^date64|Datetime\(time_unit='ns', time_zone='|timestamp\[ns, tz|^decimal256|halffloat"
@@ -113,12 +110,12 @@ def _with_index(frame: Any) -> Any:
     return whole
 
 
-def index_note(data: Any, columns: tuple[str, ...]) -> tuple[str, ...]:
+def index_note(data: Any, columns: tuple[str, ...]) -> tuple[Remark, ...]:
     """What to say of a frame whose index is one of the `columns` that are read."""
     if _library(data) != "pandas":
         return ()
     added = [name for name in columns if name not in data.columns]
-    return tuple(INDEX_IS_COLUMN.format(repr(name)) for name in added)
+    return tuple(Remark("index_of_frame", column=repr(name)) for name in added)
 
 
 def _library(data: Any) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from sievert.errors import InputError, RefusedError, SievertError, require
 from sievert.formatting import plural
 from sievert.formatting.canonical import canonical_text
+from sievert.formatting.remarks import Remark, figure
 from sievert.sources.options import optional_package
 
 SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
@@ -56,7 +57,7 @@ class FileColumns:
 
     columns: dict[str, list[Any]]
     orders: dict[str, tuple[str, ...]]
-    notes: tuple[str, ...]
+    notes: tuple[Remark, ...]
     error_cells: dict[str, int] = field(default_factory=dict)  # of Excel; they count as missing
     # Of columns with value labels: the texts whose labels coincide if they are spelt alike.
     same_labels: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
@@ -97,7 +98,7 @@ def read_columns(
 
 def _records(path: Path, kind: str, package: Any, most_cells: int) -> FileColumns:
     reader = getattr(package, f"read_{kind}")
-    tally = Counter[tuple[str, str]]()
+    tally = Counter[str]()
     orders = {}
     how = {"output_format": "dict", "user_missing": True, "disable_datetime_conversion": True}
     _, about = reader(path.absolute(), metadataonly=True, **how)
@@ -128,7 +129,7 @@ def _records(path: Path, kind: str, package: Any, most_cells: int) -> FileColumn
         labels = {kept[c][0]: s.strip() for c, s in codes.items() if s.strip()}
         labels.pop(None, None)  # with labels only for missing codes, numbers stay numbers
         if labels:
-            tally["value labels used for", "column"] += 1
+            tally["value_labels"] += 1
             columns[name], order, same = _apply_labels(values, labels)
             if same:
                 same_labels[name] = same
@@ -142,19 +143,20 @@ def _records(path: Path, kind: str, package: Any, most_cells: int) -> FileColumn
     return FileColumns(columns, orders, _notes(tally), same_labels=same_labels)
 
 
-def _clean_value(
-    value: Any, kind: str, text: bool, ranges: Iterable[Any]
-) -> tuple[Any, tuple[str, str]]:
-    """Return a value without what its format adds, None if it is missing, and what to report."""
+def _clean_value(value: Any, kind: str, text: bool, ranges: Iterable[Any]) -> tuple[Any, str]:
+    """Return a value without what its format adds, None if it is missing, and what to report.
+
+    That is the key of a remark, or nothing.
+    """
     if value is None or value != value:
-        return None, ("system-missing values read as missing:", "value")
+        return None, "system_missing"
     plain = value if kind == "dta" else _bare(value)  # Stata fills with NUL: a blank is data
     tagged = isinstance(value, str) and not text  # .a to .z among numbers
     if tagged or any(_bare(r["lo"]) <= plain <= _bare(r["hi"]) for r in ranges):
-        return None, ("user-defined missing codes read as missing:", "value")
+        return None, "user_missing"
     if plain == "" and kind != "dta":
-        return None, ("blank texts read as missing:", "value")
-    return plain, ("" if plain == value else "trailing blanks removed from", "value")
+        return None, "blank_texts"
+    return plain, "" if plain == value else "trailing_blanks"
 
 
 def _bare(value: Any) -> Any:
@@ -186,14 +188,14 @@ def _apply_labels(
     return [None if v is None else texts[v] for v in values], tuple(texts.values()), same
 
 
-def _convert_dates(values: list[Any], kind: str, display: str, tally: Counter[Any]) -> list[Any]:
+def _convert_dates(values: list[Any], kind: str, display: str, tally: Counter[str]) -> list[Any]:
     """Convert numbers to dates if the display format says so and every number is a date."""
     origin = datetime(1582, 10, 14) if kind == "sav" else datetime(1960, 1, 1)
     for unit, day in ((u, d) for pattern, u, d in DATES[kind] if re.match(pattern, display)):
         try:
             moments = [None if v is None else origin + timedelta(**{unit: v}) for v in values]
         except (OverflowError, ValueError):
-            tally["dates out of range, read as numbers:", "column"] += 1
+            tally["dates_out_of_range"] += 1
             break
         # A hidden time of day tells records apart, so it stays.
         midnights = all(v is None or v.time() == time() for v in moments)
@@ -217,9 +219,19 @@ def _spell(value: Any) -> str:
     return str(value)
 
 
-def _notes(tally: Counter[tuple[str, str]]) -> tuple[str, ...]:
-    kept = ((what, of, n) for (what, of), n in sorted(tally.items()) if what and n)
-    return tuple(f"{what} {plural(n, of)}" for what, of, n in kept)
+def _notes(tally: Counter[str]) -> tuple[Remark, ...]:
+    """Say how many values, columns and rows were changed, by the key of a remark."""
+    notes = []
+    for key, number in tally.items():
+        if not key or not number:
+            continue
+        if key == "empty_rows":
+            notes.append(Remark(key, rows=plural(number, "row")))
+        elif key in ("value_labels", "dates_out_of_range", "several_types"):
+            notes.append(Remark(key, columns=plural(number, "column")))
+        else:
+            notes.append(Remark(key, values=plural(number, "value")))
+    return tuple(sorted(notes))
 
 
 def _sheet(path: Path, package: Any, wanted: str | None, most: int, most_cells: int) -> FileColumns:
@@ -246,13 +258,13 @@ def _sheet(path: Path, package: Any, wanted: str | None, most: int, most_cells: 
         hint="rename one of them",
         error=InputError,
     )
-    tally = Counter[tuple[str, str]]()
-    tally["empty rows, read as records:", "row"] = sum(set(row) == {""} for row in rows[1:])
+    tally = Counter[str]()
+    tally["empty_rows"] = sum(set(row) == {""} for row in rows[1:])
     columns = {n: _cells([r[i] for r in rows[1:]], tally) for i, n in enumerate(header)}
     start = (0, 0) if sheet.start is None else sheet.start
     numbers = count_error_cells(path, sheet.name, start)
     errors = {header[i]: n for i, n in numbers.items() if 0 <= i < len(header)}
-    which = (f"sheet {names[0]!r} read, the first of {len(names)}",)
+    which = (Remark("sheet_read", sheet=repr(names[0]), number=figure(len(names))),)
     notes = (which if wanted is None and names[1:] else ()) + _notes(tally)
     return FileColumns(
         columns=columns, orders={}, notes=notes, error_cells=errors, other_sheets=filled
@@ -268,7 +280,7 @@ def _holds_something(book: Any, sheet: str) -> bool:
     return any(cell != "" for row in rows for cell in row)
 
 
-def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:
+def _cells(cells: list[Any], tally: Counter[str]) -> list[Any]:
     """Convert the cells of a column to one type; to text where they have none in common."""
     values = [None if cell == "" else cell for cell in cells]
     types = {type(v) for v in values if v is not None}
@@ -279,7 +291,7 @@ def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:
     if len(types) == 1 and types <= {str, bool, date, datetime}:
         return values
     if len(types) > 1:
-        tally["values of several types, read as text:", "column"] += 1
+        tally["several_types"] += 1
     return [None if v is None else _spell(v) for v in values]
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import InputError, RefusedError, require
+from sievert.formatting.recognition import recognise
 
 MANIFEST = "sievert-state.json"
 FORMAT = 3
@@ -147,7 +148,7 @@ class StateManifest:
 
     def description(self) -> tuple[dict[str, Any], int, bool]:
         """The fields of the table, the number of its blank lines, and whether it was a file."""
-        facts = dict(self.table)
+        facts = {**self.table, "notes": [recognise(note) for note in self.table["notes"]]}
         blank = facts.pop("blank_lines")
         file = facts.pop("file")
         read = {"columns": self.columns, "na": self.na, "types": self.types}

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Unpack
 
-from sievert.errors import Caution, InputError, RefusedError, require, unknown
+from sievert.errors import InputError, RefusedError, require, unknown
 from sievert.formatting import plural
+from sievert.formatting.remarks import Caution, Remark
 from sievert.sources import csv_header, csv_scan, formats, unpack
 from sievert.sources.addresses import DATABASES, decode_percent
 from sievert.sources.columns import (
@@ -30,10 +31,6 @@ INDEX = "column1"  # what a first column without a name is called
 MOST_COLUMNS = 10_000
 ASIDE = "._"  # how names begin that programs leave beside a table, such as _SUCCESS
 TYPES = ("text", "int", "float", "date")
-NOT_READ = (
-    "{} beside the table that was read: nobody looked at them; what is passed on should be this "
-    "one, saved as a file of its own"
-)
 SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, in a name of Python's
 MAGIC = {
     b"PK\x03\x04": "a zip archive",
@@ -72,7 +69,7 @@ class Table:
     unusable: Mapping[str, str] = field(default_factory=dict)
     stamp: tuple[int, ...] = ()
     verified: Mapping[str, Any] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Remark, ...] = ()
     error_cells: Mapping[str, int] = field(default_factory=dict)  # of Excel, by column
     # Of columns with value labels: values whose labels coincide if they are spelt alike.
     same_labels: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
@@ -339,9 +336,7 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
         encoding=encoding,
         header=header,
         scan=scan,
-        notes=(f"the first column has no name, as an index that was written too: {INDEX!r}",)
-        if unnamed
-        else (),
+        notes=(Remark("index_column", column=repr(INDEX)),) if unnamed else (),
     )
 
 
@@ -358,9 +353,9 @@ def _database(url: str) -> Table:
     )
 
 
-def note_not_read(number: int, what: str) -> list[str]:
+def note_not_read(number: int, what: str) -> list[Caution]:
     """The caution that a source holds more than the table; none where it does not."""
-    return [Caution(NOT_READ.format(plural(number, what)))] if number else []
+    return [Caution("not_read", others=plural(number, what))] if number else []
 
 
 def split_member(path: Path) -> tuple[Path, str | None]:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from sievert.errors import SievertError, UsageError
 from sievert.formatting import ENGLISH, count, percent, printable
+from sievert.formatting.recognition import recognise
 from sievert.report import drawings
 from sievert.report.html import tidy
 from sievert.report.texts import Texts
@@ -91,14 +92,14 @@ class Bench:
         """The line of an error in the language of the pages, or marked as English."""
         what, sign, hint = english.partition(" Try: ")
         plain = what.removesuffix(".")
-        said = self.texts.remark(plain)
+        said = self.texts.remark(recognise(plain))
         if self.language == ENGLISH:
             return with_field_names(english, self.texts)
         if said == plain:
             return ENGLISH_LINE.format(english)
         whole = said if said.endswith(("?", ".")) else f"{said}."
         if sign:
-            said = self.texts("workbench.try", what=whole, hint=self.texts.remark(hint))
+            said = self.texts("workbench.try", what=whole, hint=self.texts.remark(recognise(hint)))
         return with_field_names(said, self.texts)
 
     # -- pages ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 from sievert.errors import SievertError, require
 from sievert.hierarchies import ROOT, describe_level, is_made_from_data, to_hierarchy
+from sievert.hierarchies.specifications import UNITS
 from sievert.report.texts import Texts
 
 MOST_DIGITS = 3
@@ -67,7 +68,8 @@ def _short(texts: Texts, spec: str, level: int, height: int) -> str:
         else [str(height - at) for at in range(1, height + 1)]
     )
     if kind == "date" and level <= len(steps):
-        return texts.remark(steps[level - 1])
+        unit = steps[level - 1]
+        return texts.remark(UNITS.get(unit, unit))
     if kind not in SHORT or level > len(steps):
         return texts("workbench.levels.level", level=level)
     return texts(f"workbench.levels.{SHORT[kind]}", step=steps[level - 1])

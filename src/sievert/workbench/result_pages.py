@@ -80,7 +80,7 @@ def release_verdict(view: View, release: Any, before: Any) -> dict[str, Any] | N
         "advice": _advice(page) if release.get("unmet") else "",
         "numbers": [*_limits(view, part, before), *_own(part)],
         **rendered(release, view.texts),
-        "warnings": [view.texts.remark(warning) for warning in release.get("warnings", ())],
+        "warnings": [view.texts.remark(warning) for warning in part.data.get("warnings", ())],
     }
 
 

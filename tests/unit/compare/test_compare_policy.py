@@ -17,7 +17,8 @@ from helpers.commandline import run
 import sievert
 from sievert.commands.compare.policy import NEEDS, NOT_PLACED, NOT_RELEASED, gather_remarks
 from sievert.commands.compare.run import BESIDE
-from sievert.errors import Caution, UsageError
+from sievert.errors import UsageError
+from sievert.formatting.remarks import Caution, Remark
 from sievert.measures import BY_ID, MEASURES
 from sievert.report import builder, terminal
 
@@ -293,10 +294,11 @@ def test_a_limit_on_secrets_needs_one(measure: str) -> None:
 
 
 def test_remarks_of_all_tables_are_said_once() -> None:
-    one, two = "a 'x'", Caution("b")
-    assert gather_remarks({None: [one, two], "r": [one]}) == ["a 'x'", "the original: b"]
-    assert gather_remarks({"r": [one], "s": [two, one]}) == ["a 'x'", "'s': b"]
-    assert gather_remarks({"r": [two]}) == ["b"] and gather_remarks({}) == []
+    one, two = Remark("no_order"), Caution("order_kept")
+    assert gather_remarks({None: [one, two], "r": [one]}) == [one, f"the original: {two}"]
+    assert gather_remarks({"r": [one], "s": [two, one]}) == [one, f"'s': {two}"]
+    assert gather_remarks({"r": [two]}) == [two] and gather_remarks({}) == []
+    assert isinstance(gather_remarks({"r": [one], "s": [two, one]})[1], Caution)
     found = compared({"k_anonymity": {"max": 9}}, "tens", "none")
     assert sum("harmless side" in w for w in found.warnings) == 1
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import pickle
 import re
 import tomllib
 from collections import Counter
@@ -28,11 +29,23 @@ from sievert.charts.frontier import SHAPES, FrontierDot, frontier_chart
 from sievert.charts.risk_utility_map import limit_chart
 from sievert.errors import UsageError
 from sievert.formatting import percent
+from sievert.formatting.recognition import BRACES as BRACE
+from sievert.formatting.recognition import recognise, recognise_all
+from sievert.formatting.remarks import (
+    Caution,
+    Figure,
+    Joined,
+    Remark,
+    Share,
+    Spoken,
+    Things,
+    say_value,
+)
 from sievert.losses import KINDS
 from sievert.measures import MEASURES
 from sievert.report import builder, html, markdown, terminal
 from sievert.report.page import Picture, walk
-from sievert.report.texts import _flat, english, pattern, read_texts, translate
+from sievert.report.texts import _flat, english, read_texts
 
 PSEUDO = "xx"
 WIDE = {
@@ -365,91 +378,99 @@ def test_the_words_of_charts_are_texts() -> None:
 # -- remarks ---------------------------------------------------------------------------------------
 
 SOURCE = Path(sievert.__file__).parent
-GROWING = ("notes", "warnings", "remarks", "doubts")  # lists of remarks
-GIVING = {"Caution", "undefined", "without"}  # functions that take a remark or a reason
-ELSEWHERE = {"cli", "papers", "report"}
+MADE = {"Remark": "remarks", "Caution": "remarks", "RoleReason": "suggested"}
 
 
-def example(node: ast.AST, constants: dict[str, str]) -> str | None:
-    """What a remark in the code may look like; None where it is put together elsewhere."""
-    match node:
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.Name(id=name):
-            return constants.get(name)
-        case ast.JoinedStr(values=parts):
-            return "".join(
-                p.value if isinstance(p, ast.Constant) else _filled(p.value, constants)
-                for p in parts
-                if isinstance(p, ast.Constant | ast.FormattedValue)
-            )
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="format")):
-            return constants[name].replace("{}", "'ν'") if name in constants else None
-    return None
-
-
-def _filled(value: ast.expr, constants: dict[str, str]) -> str:
-    match value:
-        case ast.Call(func=ast.Name(id="plural"), args=[_, ast.Constant(value=thing)]):
-            return f"7 {thing}s"
-        case ast.Name(id=name) if name in constants:
-            return constants[name]
-    return "'ν'"
-
-
-def remarks_in_code() -> Iterator[tuple[str, str]]:
-    sources = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
-    trees = {
-        path.relative_to(SOURCE): ast.parse(source)
-        for path, source in sources.items()
-        if path.relative_to(SOURCE).parts[0] not in ELSEWHERE
-        and any(word in source for word in (*GROWING, *(f"{name}(" for name in GIVING)))
-    }
-    for path, tree in trees.items():
-        constants = {
-            target.id: node.value.value
-            for node in tree.body
-            if isinstance(node, ast.Assign)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or not node.args:
-                continue
-            name = ast.unparse(node.func)
-            place, _, does = name.rpartition(".")
-            grows = does in ("append", "insert") and place.endswith(GROWING)
-            if (grows or name in GIVING) and (text := example(node.args[-1], constants)):
-                yield f"{path}:{node.lineno}", text
+def remarks_in_code() -> Iterator[tuple[str, str, set[str] | None]]:
+    """Every remark that the code makes: its place, its key and its values; None of `**values`."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        if not any(f"{name}(" in source for name in MADE):
+            continue
+        for node in ast.walk(ast.parse(source)):
+            match node:
+                case ast.Call(func=ast.Name(id=name), args=[key]) if name in MADE:
+                    given = {keyword.arg for keyword in node.keywords}
+                    values = None if None in given else {str(value) for value in given}
+                    keys = [key.body, key.orelse] if isinstance(key, ast.IfExp) else [key]
+                    for each in keys:
+                        if isinstance(each, ast.Constant):
+                            place = f"{path.relative_to(SOURCE)}:{node.lineno}"
+                            yield place, f"{MADE[name]}.{each.value}", values
 
 
 def test_every_remark_in_the_code_has_its_text() -> None:
     """A new remark needs a line in [remarks] of en.toml, and in every other language."""
-    known = [pattern(text) for key, text in english().items() if key.startswith("remarks.")]
-    own = {"H(X) = 0", "7 values of the 'ν' column 'ν' 'ν'"}
-    lacking = {
-        place: text
-        for place, text in remarks_in_code()
-        if text not in own and not any(looks.fullmatch(text) for looks in known)
+    texts, wrong = english(), {}
+    for place, key, values in remarks_in_code():
+        wanted = set(BRACE.findall(texts.get(key, "")))
+        if key not in texts or values not in (None, wanted):
+            wrong[place] = key, values, wanted
+    assert not wrong
+
+
+def test_a_remark_is_said_by_its_key() -> None:
+    texts = {
+        **english(),
+        "remarks.without_quasi": "ohne Quasi: {records}",
+        "things.records": "{number} Sätze",
+        "remarks.without_person": "ohne Person",
     }
-    assert not lacking
+    quasi = Remark("without_quasi", records=Things(2000, "record"))
+    assert quasi == "2,000 records without a quasi-identifier; missing is a value of its own"
+    assert quasi.said(texts) == "ohne Quasi: 2,000 Sätze"
+    of_table = Caution("of_table", name=repr("a"), what=quasi)
+    assert of_table == f"'a': {quasi}"
+    assert of_table.said(texts) == "'a': ohne Quasi: 2,000 Sätze"
+    together = Joined([quasi, "order", Figure("1.5")], "; ")
+    assert together.said(texts) == "ohne Quasi: 2,000 Sätze; order; 1.5"
+    for spoken in (quasi, of_table, together, Share(0.5)):
+        copied = pickle.loads(pickle.dumps(spoken))
+        assert (type(copied), copied, vars(copied)) == (type(spoken), spoken, vars(spoken))
+        assert json.loads(json.dumps([spoken])) == [str(spoken)]
 
 
-def test_a_remark_is_found_by_its_words() -> None:
+def test_a_saved_remark_is_found_by_its_words() -> None:
     texts = {
         **english(),
         "remarks.without_quasi": "ohne Quasi: {records}",
         "things.records": "{number} Sätze",
     }
-    said = "2,000 records without a quasi-identifier; missing is a value of its own"
-    assert translate(said, texts) == "ohne Quasi: 2,000 Sätze"
-    assert translate(f"'a': {said}", texts) == "'a': ohne Quasi: 2,000 Sätze"
-    assert translate("something nobody has a text for", texts) == "something nobody has a text for"
-    assert translate(said, english()) == said
+
+    def said(sentence: str) -> str:
+        return say_value(recognise(sentence), texts)
+
+    quasi = "2,000 records without a quasi-identifier; missing is a value of its own"
+    assert said(quasi) == "ohne Quasi: 2,000 Sätze"
+    assert said(f"'a': {quasi}") == "'a': ohne Quasi: 2,000 Sätze"
+    assert said("something nobody has a text for") == "something nobody has a text for"
     far = "order is far from Gaussian: skewness 1, excess kurtosis 2 (0 and 0 for a Gaussian)."
-    assert translate(far, {**texts, "remarks.order": "Ordnung"}) == far  # a column's name stays
+    found = recognise(far)
+    assert found == far
+    assert isinstance(found, Remark) and found.values["column"] == "order"  # a name stays
+    assert recognise(far).said({**texts, "remarks.order": "Ordnung"}) == far
+
+
+def spoken_texts(content: Any, place: str = "") -> Iterator[tuple[str, Spoken]]:
+    """Every remark in the JSON of a result, with its place there."""
+    if isinstance(content, list | tuple):
+        content = {str(number): entry for number, entry in enumerate(content)}
+    if isinstance(content, dict):
+        for key, entry in content.items():
+            yield from spoken_texts(entry, f"{place}/{key}")
+    elif isinstance(content, Spoken):
+        yield place, content
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_saved_remarks_are_said_as_those_of_results(name: str, tmp_path: Path) -> None:
+    content = RESULTS[name](tmp_path).to_dict()
+    saved = recognise_all(json.loads(json.dumps(content)))
+    assert saved == content
+    german = formatting.read_language("de")
+    found = {place: remark.said(german) for place, remark in spoken_texts(saved)}
+    for place, remark in spoken_texts(content):
+        assert (place, found.get(place)) == (place, remark.said(german))
 
 
 # -- every language has every text ----------------------------------------------------------------
@@ -459,7 +480,8 @@ ENGLISH_ONLY = "paper."  # recomputed papers are in the language of the papers
 SAME = {
     "frameworks.iso27559.name",
     "frameworks.sp800188.name",
-    "units.1", "months.4", "months.8", "months.9", "months.11", "definitions.formula",
+    "remarks.nothing_to_learn", "units.1",
+    "months.4", "months.8", "months.9", "months.11", "definitions.formula",
     "front.size_people", "short_names.itpr", "reasoned.sensitivity_relative", "compared.table_k",
     "assessed.key_sets_k", "assessed.remarks_all",
     "explained.rate", "explained.rate_of", "explained.head_itpr", "explained.term_itpr",

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from helpers.benchclient import BenchClient
 
-from sievert.report.texts import english, pattern
+from sievert.formatting.recognition import pattern
+from sievert.report.texts import english
 from sievert.workbench import bench
 from sievert.workbench.choices import Choices
 from sievert.workbench.step_commands import table_command

@@ -24,6 +24,7 @@ from sievert.attacks.reasoning.value_sets import PositionSets
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, require
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Victims:
         domains: Sequence[Domain],
         secrets: Sequence[Text],
         ordered: bool,
-        remark: Callable[[str], None],
+        remark: Callable[[Remark], None],
     ) -> Self:
         """The people of the original, the secret in its last column.
 
@@ -63,8 +64,7 @@ class Victims:
             error=InputError,
         )
         if strange:
-            records = plural(strange, "record")
-            remark(f"{records} of the original with a secret that the release does not have")
+            remark(Remark("secret_unknown", records=plural(strange, "record")))
         return cls(
             places=places, truth=truth, rows=(victim, secret) if ordered else None, complete=True
         )

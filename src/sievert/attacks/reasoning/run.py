@@ -31,8 +31,9 @@ from sievert.attacks.reasoning.vertical.release import VerticalModel
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, InvariantError, require
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 
-Remark = Callable[[str], None]
+AddRemark = Callable[[Remark], None]
 MOST_PAIRS = 2 * 10**7  # of victims and classes that may hold them
 SENSITIVITY = (1.0, 0.1)  # weights of a value that a saturated model is shown for
 SENSITIVE_HEADLINES = (
@@ -44,24 +45,18 @@ SENSITIVE_HEADLINES = (
 )
 
 
-def remark_domains(columns: Sequence[str], domains: Sequence[Domain], remark: Remark) -> None:
+def remark_domains(columns: Sequence[str], domains: Sequence[Domain], remark: AddRemark) -> None:
     """Say whose domain is taken from the original."""
     secret = [column for column, d in zip(columns, domains, strict=True) if not d.public]
     if secret:
         who = repr(secret[0]) if len(secret) == 1 else plural(len(secret), "column")
-        remark(
-            f"the values that {who} may have are known from the original: an attacker may know "
-            "fewer (--domain)"
-        )
+        remark(Remark("domain_known", who=who))
 
 
-def remark_unplaced(records: int, remark: Remark) -> None:
+def remark_unplaced(records: int, remark: AddRemark) -> None:
     """Say how many records of the original fit no released class."""
     if records:
-        remark(
-            f"{plural(records, 'record')} of the original fit no released class: how were values "
-            "made coarser? (--hierarchy COL=FILE)"
-        )
+        remark(Remark("fit_no_class", records=plural(records, "record")))
 
 
 def occurring(cube: Cube, place: int) -> tuple[list[str | None], Ints]:
@@ -78,7 +73,7 @@ def horizontal(
     ordered: bool,
     settings: ReasoningSettings,
     progress: Progress,
-    remark: Remark,
+    remark: AddRemark,
     listed: Cube | None = None,
 ) -> Reasoning:
     """Reason about a release whose values were made coarser; the last column is the secret.
@@ -193,7 +188,7 @@ def vertical(
     ordered: bool,
     settings: ReasoningSettings,
     progress: Progress,
-    remark: Remark,
+    remark: AddRemark,
     listed: Cube | None = None,
 ) -> Reasoning:
     """Reason about a release in two tables: people's keys and their group; groups and secrets.

@@ -18,6 +18,7 @@ from sievert.commands.assess import result
 from sievert.commands.assess.result import ChangeOption, ChangeOptions, ColumnChange
 from sievert.counts.recoded import type_order
 from sievert.errors import SievertError
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import Hierarchy, describe_level, to_hierarchy
 from sievert.measurement.combinations import CombinationCounts, count_combinations
 from sievert.measurement.table_measures import MeasureSettings, TableMeasures, most_cells
@@ -46,7 +47,7 @@ UNCOMPILED = 25_000_000  # of these, before compiled loops are loaded
 WORK = 2_700_000  # cells that are measured, those of all changed tables together
 MOST_NODES = 10**6  # combinations of levels that are listed
 LITTLE = 2 / 3  # of the loss of the best option
-LEFT_OUT = "left out"
+LEFT_OUT = Remark("left_out")
 
 Levels = tuple[int, ...]  # of every quasi-identifier; 0 is the column as it is
 Limit = tuple[str, str]  # the measure, and where it is limited
@@ -64,7 +65,7 @@ class OptionSearch:
 
     def find(
         self, count: Callable[[], CombinationCounts], *, wildcards: bool, leave_out: bool
-    ) -> tuple[ChangeOptions, list[str]]:
+    ) -> tuple[ChangeOptions, list[Remark]]:
         """Ways to change the table, and notes on hierarchies; few combinations are counted.
 
         Missing values may be `wildcards`, and columns may be such that can be left out.
@@ -97,7 +98,7 @@ class OptionSearch:
 
     def _tables(
         self, combinations: CombinationCounts, *, leave_out: bool
-    ) -> tuple["ChangedTables", ChangeOption | None, list[str]]:
+    ) -> tuple["ChangedTables", ChangeOption | None, list[Remark]]:
         """The tables that can be made, the release among them, and notes on hierarchies."""
         roles, given, release = self.measures.roles, self.measures.settings, None
         own = {s: tree for s in roles.sensitive if (tree := self.measures.hierarchy(s))}
@@ -133,7 +134,7 @@ class OptionSearch:
 
     def _own_hierarchies(
         self, combinations: CombinationCounts
-    ) -> tuple[dict[str, Hierarchy | None], dict[str, str], list[str]]:
+    ) -> tuple[dict[str, Hierarchy | None], dict[str, str], list[Remark]]:
         """Hierarchies where there is no release: secrets and people who are known stay as they are.
 
         One that lacks values is not used.
@@ -149,7 +150,7 @@ class OptionSearch:
                     tree.require(counts, column)
                 usable[column] = given
             except SievertError:
-                notes.append(f"the hierarchy of {column!r} is not used: it lacks values")
+                notes.append(Remark("hierarchy_lacks", column=repr(column)))
         trees, sources = assign_hierarchies(classes.value_counts, roles, usable, [])
         trees |= {c: None for c in roles.quasi if c in (*roles.sensitive, roles.person)}
         return trees, sources, notes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sievert.errors import Caution
 from sievert.formatting import plural
+from sievert.formatting.remarks import Caution, Remark
 from sievert.measurement.table_measures import TableMeasures
 from sievert.request.suppression import marked_secrets
 
@@ -18,7 +18,7 @@ Tally = Mapping[str | None, int]
 
 def missing_values(
     measures: TableMeasures, errors: Mapping[str, int]
-) -> tuple[dict[str, dict[str, int]], list[str]]:
+) -> tuple[dict[str, dict[str, int]], list[Remark]]:
     """What is missing, empty or looks like it, by column; notes on values that look alike."""
     questions, quasi = measures.questions, measures.roles.quasi
     questions.sizes(quasi)
@@ -31,9 +31,7 @@ def missing_values(
         if any(counts.values()):
             by_column[column] = counts
         if questions.engine.kind(column) == "float" and column in quasi:
-            notes.append(
-                f"{column!r} is a floating-point quasi-identifier: told apart to the last digit"
-            )
+            notes.append(Remark("floating_point", column=repr(column)))
         look = counts["looks_missing"] + counts["empty_text"]
         secret = column in measures.roles.sensitive
         notes += value_remarks(column, tally, look, secret=secret)
@@ -61,15 +59,11 @@ def _count_missing(tally: Tally, coded: int | None, apart: Mapping[str, int]) ->
 
 def value_remarks(
     column: str, tally: Tally, looks_missing: int, *, secret: bool = False
-) -> Iterator[str]:
+) -> Iterator[Remark]:
     """What the reader should know about the values of a column, which are counted as they are.
 
     Spellings of a secret, or what stands for none, may look like diversity: that is a caution.
     """
     if looks_missing:
-        remark = (
-            f"{plural(looks_missing, 'record')} with a {column!r} that may mean missing (such as "
-            "NA, ?, - or empty text), counted as any value: if so, list it with --na (--na '' is "
-            "empty text), or in a policy as [reading] na"
-        )
-        yield Caution(remark) if secret else remark
+        kind = Caution if secret else Remark
+        yield kind("looks_missing", records=plural(looks_missing, "record"), column=repr(column))

@@ -32,6 +32,7 @@ from sievert.counts.answers import Sizes
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 from sievert.measurement.population_settings import check_rows_of_people, population_parameters
 from sievert.measurement.table_measures import (
     MeasureSettings,
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from sievert.measurement.population_risks import PopulationRisks
     from sievert.policy import Gate, Judgement, Policy
 
-NOT_WITH_WILDCARDS = "not defined with wildcards"
+NOT_WITH_WILDCARDS = Remark("not_with_wildcards")
 MOST_NUMBERS = 400  # different numbers of a secret whose distances are looked at
 MOST_CELLS = 10**7  # classes times numbers
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # where a span of class sizes begins
@@ -182,7 +183,7 @@ def assess_table(
     settings = plan.settings
     missing = settings.missing
     attacks = None
-    unnamed: list[str] = []
+    unnamed: list[Remark] = []
     if settings.records is not None:
         questions.engine.check_writable()
     if plan.row_order:
@@ -266,9 +267,7 @@ def assess_table(
             and table.header
             and (same := questions.like_the_header(roles.quasi, roles.sensitive))
         ):
-            warnings.append(
-                f"{plural(same, 'record')} equal to the header: were files put together?"
-            )
+            warnings.append(Remark("header_again", records=plural(same, "record")))
     approximate = approximate_disclosure(measures)
     # A count state is no file that anybody passes on: it can only speak of a plan.
     planned = settings.planned or table.state is not None
@@ -376,7 +375,7 @@ def _judge(
     inference: Mapping[str, Mapping[str, Value]],
     *,
     wildcards: bool,
-) -> "tuple[Judgement, list[str]]":
+) -> "tuple[Judgement, list[Remark]]":
     """The verdicts of a policy, and what is to be said of them.
 
     `alike` measures the same table with all spellings merged.
@@ -414,7 +413,7 @@ def _judge(
 
 def _in_people(
     questions: Questions, person: str, plan: AssessmentPlan
-) -> tuple[Questions, list[str]]:
+) -> tuple[Questions, list[Remark]]:
     """The table counted in people, and a note on rows without one."""
     require(
         plan.settings.missing != "wildcard",
@@ -429,7 +428,7 @@ def _in_people(
         hint="without --attacks",
     )
     unnamed = people.unnamed_everywhere
-    note = f"{plural(unnamed, 'record')} without a person: each counts as a person of its own"
+    note = Remark("without_person", records=plural(unnamed, "record"))
     return people, [note] if unnamed else []
 
 
@@ -449,7 +448,7 @@ def _count_combinations(questions: Questions, roles: Roles) -> Any:
     return count_combinations(questions, roles.quasi, roles.sensitive)
 
 
-def _attack(measures: TableMeasures, plan: AssessmentPlan) -> tuple[Attacks, list[str]]:
+def _attack(measures: TableMeasures, plan: AssessmentPlan) -> tuple[Attacks, list[Remark]]:
     """The attacks that need the release alone, and notes about them."""
     from sievert.attacks.release_attacks import attack_release, check_named
 

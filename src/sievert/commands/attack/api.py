@@ -21,6 +21,7 @@ from sievert.commands.attack.run import (
     write_beliefs,
 )
 from sievert.errors import require
+from sievert.formatting.remarks import Remark
 from sievert.measurement.table_measures import MeasureSettings
 from sievert.request.requested import LARGE, PolicySource, Reading, requested_roles
 from sievert.session import Steps, no_progress
@@ -180,7 +181,7 @@ def attack(
         show_values=show_values,
         as_spelt=requested.calls_distinct(key),
     )
-    notes, reasoner = list[str](), None
+    notes, reasoner = list[Remark](), None
     if reasoning or grouped:
         reasoner = Reasoner(
             thinking,

@@ -19,6 +19,26 @@ from sievert.report.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
 from sievert.report.parts import Data, ReportPart
 
+# The sentences for nobody, one and many people.
+BLACK = ("attacked.black_none", "attacked.black_one", "attacked.black_many")
+FIRST_GREY = ("attacked.first_grey_none", "attacked.first_grey_one", "attacked.first_grey_many")
+TITLES = {
+    "black_box": (
+        "attacked.black_title_none",
+        "attacked.black_title_one",
+        "attacked.black_title_many",
+    ),
+    "grey_box": (
+        "attacked.grey_title_none",
+        "attacked.grey_title_one",
+        "attacked.grey_title_many",
+    ),
+    "white_box": (
+        "attacked.white_title_none",
+        "attacked.white_title_one",
+        "attacked.white_title_many",
+    ),
+}
 COUNTED = ("unmatched", "single", "known", "true_matches", "false_matches", "lost")
 
 
@@ -56,8 +76,7 @@ def _title(part: ReportPart, box: str, data: Data) -> str:
         "grey_box": (number(data, "single") or 0, number(data, "rows") or 0),
         "white_box": (certain(data), data.get("paired") or 0),
     }[box]
-    key = f"attacked.{box.removesuffix('_box')}_title"
-    return people(part, key, many, rows=part.writer.count(rows))
+    return people(part, TITLES[box], many, rows=part.writer.count(rows))
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -69,14 +88,14 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
         if single or "black_box" not in boxes:
             key = "matched_some" if single else "matched_none"
             rows = part.writer.count(number(box, "rows") or 0)
-            yield part.say(key), people(part, "attacked.first_grey", single, rows=rows)
+            yield part.say(key), people(part, FIRST_GREY, single, rows=rows)
             return
     box = boxes.get("black_box")
     if box:
         many = unique_people(box)
         rows = part.writer.count(part.rows)
         head = can_be_found(part, many / part.rows) if many else part.say("black_nobody")
-        yield head, people(part, "attacked.black", many, rows=rows, columns=columns(part))
+        yield head, people(part, BLACK, many, rows=rows, columns=columns(part))
 
 
 # -- black box ------------------------------------------------------------------------------------
@@ -93,17 +112,17 @@ def _black(part: ReportPart, data: Data) -> Iterator[Block]:
     if size > 1:
         counts = {"size": writer.count(size), "people": writer.count(number(data, "people"))}
         yield Paragraph(part.say("black_groups", **counts))
-    yield from _rate(part, data, "attacked.black_rate")
+    yield from _rate(part, data, "attacked.black_rate_one", "attacked.black_rate_many")
     yield from by_column(part, data, part.say("columns_chart_record"))
     yield numbers(part, [("discrimination_rate", rate_text(part, data), "high")])
 
 
-def _rate(part: ReportPart, data: Data, key: str) -> Iterator[Block]:
-    """What the columns remove, in a sentence; none where it is not defined."""
+def _rate(part: ReportPart, data: Data, one: str, several: str) -> Iterator[Block]:
+    """What one column or several remove, in a sentence; none where it is not defined."""
     rate = rate_text(part, data)
     if rate.number is not None:
-        end = "one" if len(data.get("columns") or ()) == 1 else "many"
-        yield Paragraph(part.texts(f"{key}_{end}", rate=rate))
+        number = len(data.get("columns") or ())
+        yield Paragraph(part.texts.plural(number, one, several, rate=rate))
 
 
 # -- the original ---------------------------------------------------------------------------------
@@ -112,7 +131,7 @@ def _rate(part: ReportPart, data: Data, key: str) -> Iterator[Block]:
 def _white(part: ReportPart, data: Data) -> Iterator[Block]:
     writer = part.writer
     of = data.get("paired")  # records in both tables
-    yield from _rate(part, data, "attacked.white_rate")
+    yield from _rate(part, data, "attacked.white_rate_one", "attacked.white_rate_many")
     yield Paragraph(part.say("white_paired", paired=writer.count(of)))
     yield from pairing_paragraphs(part, [part.data.get("pairing") or {}])
     if of != part.rows:

@@ -33,10 +33,15 @@ def certain(data: Data) -> int:
     return int(number(data, "people") or 0) if left == 0 else 0
 
 
-def people(part: ReportPart, key: str, many: float, **places: object) -> str:
-    """The sentence for nobody, one or many people."""
-    end = {0.0: "none", 1.0: "one"}.get(many, "many")
-    return part.texts(f"{key}_{end}", **{**places, "people": part.writer.count(many)})
+def people(part: ReportPart, keys: tuple[str, str, str], many: float, **places: object) -> str:
+    """The sentence for nobody, one or many people; `keys` are those of the three texts."""
+    nobody, one, several = keys
+    values = {**places, "people": part.writer.count(many)}
+    return (
+        part.texts(nobody, **values)
+        if many == 0
+        else part.texts.plural(many, one, several, **values)
+    )
 
 
 def columns(part: ReportPart, given: Sequence[str] | None = None) -> str:

@@ -17,6 +17,7 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, InvariantError, require
 from sievert.formatting import percent, plural
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import NUMBER, Hierarchy, is_made_from_data, to_hierarchy
 from sievert.losses.loss import PairedColumn
 from sievert.pairing import record_pairs
@@ -26,9 +27,13 @@ from sievert.pairing.pairing_file import OriginalFile, RowPairing, find_pairing
 from sievert.request.requested import check_known, treat_missing
 from sievert.request.table_description import describe_table
 
+# The other tables, as a remark calls them.
+ORIGINAL = Remark("the_original_table")
+REGISTER = Remark("the_register")
+
 
 def _shared_columns(
-    run: AttackRun, release: AttackedRelease, questions: Questions, what: str, name: str
+    run: AttackRun, release: AttackedRelease, questions: Questions, what: Remark, name: str
 ) -> list[str]:
     """The quasi-identifiers that another table has as well."""
     shared = [q for q in release.roles.quasi if q in questions.columns]
@@ -40,7 +45,8 @@ def _shared_columns(
     questions.check_usable(shared)
     absent = len(release.roles.quasi) - len(shared)
     if absent:
-        run.notes.append(f"the {what} lacks {plural(absent, 'quasi-identifier')}")
+        lacking = plural(absent, "quasi-identifier")
+        run.notes.append(Remark("lacks_quasi", what=what, number=lacking))
     return shared
 
 
@@ -59,7 +65,7 @@ def attack_with_original(
     people = release.people
     reasoner = run.reasoner
     with run.read(data, **run.other_source) as (table, questions):
-        shared = _shared_columns(run, release, questions, "original", table.name)
+        shared = _shared_columns(run, release, questions, ORIGINAL, table.name)
         run.clock("comparing with the original", questions)
         if reasoner is not None:
             secrets = release.hidden or tuple(reasoner.cells)
@@ -270,12 +276,10 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
     key = run.settings.key
     truth = None
     with run.read(data, **run.other_source) as (table, questions):
-        shared = _shared_columns(run, release, questions, "register", table.name)
+        shared = _shared_columns(run, release, questions, REGISTER, table.name)
         dropped = treat_missing(run.settings.missing, questions, shared)
         if dropped:
-            run.notes.append(
-                f"{plural(dropped, 'row')} of the register dropped: they lack a column"
-            )
+            run.notes.append(Remark("register_dropped", rows=plural(dropped, "row")))
         run.clock("looking for candidates", questions)
         register = questions.cube(shared)
         if release.people is not None and release.keyed and key in questions.columns:
@@ -283,16 +287,14 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
             rows = microdata.by_key(questions, shared, str(key), table.name)
             truth = _true_pairs(run, rows, release.people, register, shared)
         elif key is not None:
-            run.notes.append("the register has no key: true and false matches cannot be told")
+            run.notes.append(Remark("register_no_key"))
         description = describe_table(table, questions)
     # Suppressed records are candidates too; what the others tell is told beside it.
     classes = (release.everybody or release.classes).roll_up(shared)
     matchings = [_matching(run, c, register, classes) for c in shared]
     attack = grey_box(classes, register, matchings, truth=truth, show=run.settings.show_values)
     if attack.numbers["candidates"].value is None:
-        run.notes.append(
-            "no row of the register has a candidate: are values spelled alike in both?"
-        )
+        run.notes.append(Remark("register_no_match"))
     return replace(attack, details={"register": description, "columns_shared": list(shared)})
 
 
@@ -325,10 +327,11 @@ def _matching(run: AttackRun, column: str, register: Cube, release: Cube) -> Mat
         to_hierarchy(given, register.value_counts(place)),
         run.settings.missing == "wildcard",
     )
-    for number, whose, what in (
-        (matching.strange, "released", "fit no row of the register"),
-        (matching.placeless, "register's", "without a place in its hierarchy"),
+    for number, key, whose in (
+        (matching.strange, "register_fit_none", "released"),
+        (matching.placeless, "register_no_place", "register's"),
     ):
         if number:
-            run.notes.append(f"{plural(number, 'value')} of the {whose} column {column!r} {what}")
+            values = plural(number, "value")
+            run.notes.append(Remark(key, values=values, whose=whose, column=repr(column)))
     return matching

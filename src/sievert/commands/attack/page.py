@@ -32,6 +32,10 @@ from sievert.report.parts import Data, NumberText, ReportPart
 
 # Its name, what it is on, for how many people it is certain, what it removes of the uncertainty.
 AttackRow = tuple[str, str, NumberText | None, NumberText | None]
+# The sentences for nobody, one and many people.
+SECRET = ("attacked.secret_none", "attacked.secret_one", "attacked.secret_many")
+HOMOGENEITY = ("attacked.homogeneity_none", "attacked.homogeneity_one", "attacked.homogeneity_many")
+SEMANTIC = ("attacked.semantic_none", "attacked.semantic_one", "attacked.semantic_many")
 MERGED = "semantic_discrimination_rate"  # what is removed of that about a merged secret
 RIGHT = ("linkage", "reasoning")  # attacks that are right for a share, by guessing
 DRAWN = 3  # secrets with pictures; more have tables
@@ -208,7 +212,7 @@ def _secret_title(part: ReportPart, secret: str, data: Data) -> str:
     name = part.writer.name(secret)
     if number(data, "discrimination_rate") is None:
         return part.say("secret_same", secret=name)
-    return people(part, "attacked.secret", certain(data), secret=name)
+    return people(part, SECRET, certain(data), secret=name)
 
 
 def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
@@ -216,7 +220,7 @@ def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
     name = part.writer.name(secret)
     if number(data, "discrimination_rate") is None:
         return part.say("homogeneity_same", secret=name)
-    return people(part, "attacked.homogeneity", certain(data), secret=name, columns=columns(part))
+    return people(part, HOMOGENEITY, certain(data), secret=name, columns=columns(part))
 
 
 def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Block, ...]:
@@ -328,7 +332,7 @@ def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     if not ways:
         return
     most = max(certain(way) for _, way in ways)
-    yield Paragraph(people(part, "attacked.semantic", most, secret=writer.name(secret)), "lead")
+    yield Paragraph(people(part, SEMANTIC, most, secret=writer.name(secret)), "lead")
     rows = [
         (
             part.say(f"semantic_{'partition' if level is None else 'level'}", level=level),

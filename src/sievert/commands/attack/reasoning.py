@@ -11,13 +11,14 @@ from sievert.attacks.reasoning import run
 from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.model import ReasoningSettings, Weights
 from sievert.attacks.reasoning.result import HEADLINES, MOST_MISPLACED, Reasoning
-from sievert.attacks.reasoning.run import Remark
+from sievert.attacks.reasoning.run import AddRemark
 from sievert.attacks.reasoning.value_sets import UnfitLabelError, label_members
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, InputError, require
 from sievert.formatting import percent
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT, Hierarchy, is_generated, to_hierarchy
 from sievert.numerics.acceleration import thread_count
 from sievert.request.requested import check_known
@@ -42,7 +43,7 @@ class Reasoner:
         missing: str,
         threads: int | None,
         timeout: float | None,
-        remark: Remark,
+        remark: AddRemark,
         *,
         required: bool,
     ) -> None:
@@ -98,7 +99,7 @@ class Reasoner:
                 questions.engine.check_usable(secret)
                 wanted.append(secret)
             else:
-                self.remark(f"the original lacks {secret!r}: who is right cannot be told")
+                self.remark(Remark("original_lacks", column=repr(secret)))
         self.ordered = questions.engine.keeps_order and questions.records <= MOST_RECORDS
         self.known = (
             microdata.in_order(questions, wanted, name) if self.ordered else questions.cube(wanted)
@@ -124,7 +125,7 @@ class Reasoner:
                     continue
                 if self.required:
                     raise
-                self.remark(f"no reasoning about {secret!r}: {error!s}")
+                self.remark(Remark("no_reasoning", column=repr(secret), why=str(error)))
         return results
 
     def _unreadable_columns(self, secret: str) -> list[str]:

@@ -19,6 +19,8 @@ from sievert.formatting import count, digits, make_unique
 from sievert.report.page import Block, Chapter, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 
+# The sentences for nobody, one and many people.
+AT_RISK = ("reasoned.at_risk_none", "reasoned.at_risk_one", "reasoned.at_risk_many")
 DRAWN = 3  # secrets with pictures
 GAIN = 0.01  # of people named beyond guessing: less is next to nothing
 CHANCE = 3.0  # standard deviations: below guessing by more is no accident
@@ -208,7 +210,7 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     texts = part.texts
     writer = part.writer
     many = number(data, "at_risk") or 0
-    yield Paragraph(people(part, "reasoned.at_risk", many, secret=writer.name(secret)))
+    yield Paragraph(people(part, AT_RISK, many, secret=writer.name(secret)))
     for name in ("undecided", "learner_undecided"):
         torn = number(data, name)
         if torn:

@@ -19,6 +19,7 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require, unknown
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 from sievert.pairing import record_pairs
 from sievert.request.requested import Reading, RequestedRoles, check_known
 from sievert.request.suppression import count_suppressed, leave_out_suppressed
@@ -27,7 +28,7 @@ from sievert.roles import Roles, check_secrets
 from sievert.sources.isolation import require_memory
 
 RECORD_BYTES = 100  # that each column of a record takes at least; measured, and rounded off
-SUPPRESSED = "left out of every attack but reasoning and a register"
+SUPPRESSED = Remark("left_out_attacks")
 FOR_THE_RELEASE = ("engine", "master", "types")  # how to read; the rest goes for all tables
 
 
@@ -54,7 +55,7 @@ class AttackRun:
         read: Reading,
         source: Mapping[str, Any],
         reasoner: Reasoner | None,
-        notes: list[str],
+        notes: list[Remark],
     ) -> None:
         self.settings = settings
         self.read = read
@@ -171,10 +172,7 @@ def read_release(
                 reasoner.read_secrets(questions, roles.sensitive)
                 hidden = roles.sensitive
                 roles = replace(roles, sensitive=())
-            run.notes.append(
-                "in a release by groups, attacks on classes are left out; who finds somebody's row "
-                "knows the group and its secrets"
-            )
+            run.notes.append(Remark("by_groups"))
         run.notes += counted_as_spelt(questions, roles.sensitive, requested.policy)
         attacks, classes = _attack_alone(run, questions, roles)
         if reasoner is not None and len(cubes) > 1:
@@ -208,7 +206,7 @@ def _check_columns(run: AttackRun, roles: Roles, columns: Sequence[str]) -> None
         for column in by_column:
             check_known(f"{what}: column", column, columns)
     run.notes += [
-        f"the partition of {column!r} is not used: it is not a secret here"
+        Remark("not_a_secret", what=Remark("partition"), column=repr(column))
         for column in settings.partitions
         if column not in roles.sensitive
     ]
@@ -239,7 +237,7 @@ def _attack_alone(
 
     attacks: Mapping[str, Mapping[str, Attack]] = {"identity": {}}
     if settings.missing == "wildcard" and bool(questions.missing(quasi)):
-        run.notes.append("a missing value matches anything: there are no classes to attack")
+        run.notes.append(Remark("wildcards_attack"))
     else:
         attacks, notes = attack_release(
             count,
@@ -273,7 +271,7 @@ def _released_people(
         people = microdata.by_key(questions, roles.quasi, key, name)
         lacking = questions.records - people.records
         if lacking:
-            run.notes.append(f"{plural(lacking, 'record')} of the release without a key")
+            run.notes.append(Remark("release_keyless", records=plural(lacking, "record")))
         return people
     if ordered:
         require(

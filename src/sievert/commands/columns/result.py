@@ -6,7 +6,7 @@ from typing import Any
 
 from sievert.formatting import count, printable, wrap
 from sievert.report.texts import Texts
-from sievert.request.role_suggestion import ColumnEvidence, reason_text
+from sievert.request.role_suggestion import ColumnEvidence, role_reason
 from sievert.result import DescribedResult
 from sievert.version import __version__
 
@@ -32,7 +32,7 @@ class DescribedColumn:
     def explain_role(self, records: int, texts: Texts) -> str:
         """Why the role is suggested, in the language of the texts."""
         evidence = ColumnEvidence(self.values, records, codes=self.codes, coded=self.coded)
-        return reason_text(evidence, self.reason, texts)
+        return texts.remark(role_reason(evidence, self.reason))
 
 
 @dataclass(frozen=True, repr=False)

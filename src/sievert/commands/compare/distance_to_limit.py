@@ -22,6 +22,7 @@ from sievert.commands.compare.result import (
 )
 from sievert.errors import UsageError
 from sievert.formatting import plural
+from sievert.formatting.remarks import Figure, Remark, figure
 from sievert.losses.loss import Release
 from sievert.measures.kernel import LN2
 from sievert.pairing import record_pairs
@@ -178,23 +179,22 @@ class Limits:
 
     def __init__(self, known: OriginalInformation) -> None:
         self.known = known
-        self.notes: list[str] = []
+        self.notes: list[Remark] = []
         self.space: Space | None = None
         number = int(known.key.max(initial=0)) + 1
         if number > MOST_COMBINATIONS:
-            self.notes.append(
-                f"{plural(number, 'combination')} of the quasi-identifiers are too many for a "
-                "limit: fewer or coarser -q"
-            )
+            combinations = plural(number, "combination")
+            self.notes.append(Remark("too_many_for_limit", combinations=combinations))
             return
         self.space = space = Space(known.key, known.columns)
         self.tables = {s: _count_cells(space, codes) for s, codes in known.secrets.items()}
         if space.merged:
             self.notes.append(
-                f"{plural(number, 'combination')} of the quasi-identifiers: for the limit the "
-                "rare ones count as the nearest of "
-                f"the {MOST_VALUES:,} most frequent; what is called least can be reached, but is "
-                "not known to be the least"
+                Remark(
+                    "merged_for_limit",
+                    combinations=plural(number, "combination"),
+                    number=figure(MOST_VALUES),
+                )
             )
 
     def place(self, release: Release, classes: Ints) -> ReleasePlace | None:
@@ -226,9 +226,7 @@ class Limits:
         distances, end = self.space.distances(), time.monotonic() + (seconds or 0.0)
         for secret, table in self.tables.items():
             if table is None:
-                self.notes.append(
-                    f"{secret!r} has too many values for a limit: --bins makes them fewer"
-                )
+                self.notes.append(Remark("secret_too_many_values", column=repr(secret)))
                 continue
             limit = _search_limit(
                 self.space,
@@ -247,21 +245,12 @@ class Limits:
         self, secret: str, limit: LeastDisclosure, distances: Mapping[str, ReleaseDistance]
     ) -> None:
         if not limit.reached:
-            widest = max(p.gap for p in limit.points)
-            self.notes.append(
-                f"the limit of {secret!r} is known within {widest:.2g} bits, not closer"
-            )
+            widest = Figure(f"{max(p.gap for p in limit.points):.2g}")
+            self.notes.append(Remark("limit_within", column=repr(secret), bits=widest))
         if self.known.estimates[None, secret].noisy:
-            self.notes.append(
-                f"the limit of {secret!r} is that of the table as it stands, chance included: "
-                "ratios speak "
-                "of these records"
-            )
+            self.notes.append(Remark("limit_of_table", column=repr(secret)))
         self.notes += [
-            (
-                f"{name!r} tells less of {secret!r} than any release made from the key alone can "
-                "tell in the long run: by chance, or it was made with an eye on the secret"
-            )
+            Remark("tells_less", name=repr(name), column=repr(secret))
             for name, each in distances.items()
             if each.bound is not None and each.disclosed < each.bound - 1e-9
         ]

@@ -9,7 +9,6 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.commands.compare.result import Bits, Disclosed
-from sievert.errors import Caution
 from sievert.estimators import (
     ContingencyTable,
     InformationEstimate,
@@ -17,15 +16,13 @@ from sievert.estimators import (
     information_lost,
     ksg,
 )
+from sievert.formatting.remarks import Caution, Figure, Remark, Things
 from sievert.losses.loss import GONE, Release, combination_codes
 from sievert.pairing.record_pairs import sparse_numbers
 
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 CHANCE_P = 0.02  # above it a column's information looks like chance
-SCATTERED = (
-    "nearly every record of the release has a number of its own in {}, as after noise: bits cannot "
-    "be told from chance; cut it in all tables (--bins COLUMN=10)"
-)
+
 MOST_NEAR = 10**5  # records whose nearest neighbours are looked for; of more, evenly spread ones
 
 
@@ -159,42 +156,36 @@ def neighbour_information(
     return information
 
 
-def doubts(release: Release, disclosed: Disclosed) -> list[str]:
+def doubts(release: Release, disclosed: Disclosed) -> list[Remark]:
     """Notes where a number is mostly noise, or where the records may be paired wrongly."""
-    notes = chance_notes("the", disclosed.attribute, "read the corrected value")
+    notes = chance_notes("chance_release", disclosed.attribute)
     if not any(_beyond_chance(e) for e in disclosed.identity.columns.values()):
-        notes.insert(
-            0,
-            (
-                "I(X';X) looks like chance in every column: are the records in the order of "
-                "the original, or the key the right one?"
-                if any(len(np.unique(c.released)) > 1 for c in release.quasi)
-                else "no quasi-identifier tells anything any more"
-            ),
-        )
+        varies = any(len(np.unique(c.released)) > 1 for c in release.quasi)
+        notes.insert(0, Remark("all_chance" if varies else "tells_nothing"))
     return notes
 
 
-def scattered_numbers(release: Release, edges: Mapping[str, Any]) -> list[str]:
+def scattered_numbers(release: Release, edges: Mapping[str, Any]) -> list[Caution]:
     """Cautions on numbers that are not cut, and of which the release has nearly one a record."""
     return [
-        Caution(SCATTERED.format(repr(c.name)))
+        Caution("scattered_numbers", column=repr(c.name))
         for c in release.quasi
         if c.name not in edges and c.numbers is not None and sparse_numbers(c.released[c.here])
     ]
 
 
-def chance_notes(whose: str, attribute: Mapping[str, Bits], hint: str) -> list[str]:
-    """How much of an estimate is chance, where it is much."""
+def chance_notes(key: str, attribute: Mapping[str, Bits]) -> list[Remark]:
+    """How much of an estimate is chance, where it is much; `key` is that of the remark."""
     return [
-        (
-            f"of {whose} {bits.whole.value:.4g} bits about {secret!r}, {bits.whole.chance:.4g} are "
-            "chance "
-            f"({many} record{'' if many == '1' else 's'} a cell): {hint}"
+        Remark(
+            key,
+            bits=Figure(f"{bits.whole.value:.4g}"),
+            column=repr(secret),
+            chance=Figure(f"{bits.whole.chance:.4g}"),
+            records=Things(f"{bits.whole.rows_per_cell:.3g}", "record"),
         )
         for secret, bits in attribute.items()
         if bits.whole.noisy and bits.whole.value > 0
-        for many in [f"{bits.whole.rows_per_cell:.3g}"]
     ]
 
 

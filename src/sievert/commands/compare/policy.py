@@ -22,6 +22,7 @@ from sievert.checks.spellings import (
 from sievert.commands.compare.result import Assessed
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
+from sievert.formatting.remarks import Remark
 from sievert.measurement.table_measures import (
     NOT_PLACED,
     MeasuredTable,
@@ -44,7 +45,7 @@ from sievert.roles import Roles
 from sievert.session import Clock
 from sievert.sources.table import Table
 
-NOT_RELEASED = "the release does not have this column"
+NOT_RELEASED = Remark("not_released")
 
 
 class Judging:
@@ -145,14 +146,14 @@ class Judging:
         order: RowOrder,
         *,
         paired: bool = True,
-    ) -> tuple[Judgement | None, list[str]]:
+    ) -> tuple[Judgement | None, list[Remark]]:
         """Hold the policy against one table; the roles are the original's.
 
         The `order` is that of its rows.
         Returns the judgement, None without a policy, and what is to be said of it.
         """
         if self.policy is None:
-            return None, assessed.respelt.cautions
+            return None, [*assessed.respelt.cautions]
         columns = questions.columns
         roles = self._with_kept(roles, columns)
         gate = self.requested.gate(
@@ -202,12 +203,12 @@ class Judging:
             [v for v, (s, m, _) in zip(whole, limits, strict=True) if (s, m) not in lacking]
         )
         doubts += [
-            f"the limit on {measure} ({(secret or '')!r}) was not evaluated: {why}"
+            Remark("not_evaluated", measure=measure, where=repr(secret or ""), why=why)
             for (secret, measure), why in lacking.items()
             if why != NOT_RELEASED
         ]
         doubts += [
-            f"the limits on {(secret or '')!r} were not evaluated: {NOT_RELEASED}"
+            Remark("not_evaluated_all", column=repr(secret or ""), why=NOT_RELEASED)
             for secret in dict.fromkeys(s for (s, _), why in lacking.items() if why == NOT_RELEASED)
         ]
         lines = judge_suppressed(self.policy, *assessed.suppressed)
@@ -223,7 +224,7 @@ class Judging:
         unknowable = tuple(c for c in kept if own[c].outsiders_cannot_know)
         return replace(roles, kept=kept, unknowable=unknowable)
 
-    def _reason_missing(self, assessed: Assessed, secret: str | None, measure: str) -> str:
+    def _reason_missing(self, assessed: Assessed, secret: str | None, measure: str) -> Remark:
         """Why a number is not there."""
         if secret is None:
             return NEEDS["population"]
@@ -249,19 +250,24 @@ def _assessed(table: MeasuredTable) -> Assessed:
     )
 
 
-def gather_remarks(remarks: Mapping[str | None, Sequence[str]]) -> list[str]:
+def gather_remarks(remarks: Mapping[str | None, Sequence[Remark]]) -> list[Remark]:
     """Remarks by table, None the original: those on every table once, others with its name."""
     every = dict.fromkeys(note for notes in remarks.values() for note in notes)
     common = [n for n in every if all(n in notes for notes in remarks.values())]
-    return [
-        *common,
-        *(
-            type(note)(f"{'the original' if name is None else repr(name)}: {note}")
-            for name, notes in remarks.items()
-            for note in notes
-            if note not in common
-        ),
+    of_one = [
+        _remark_on(name, note)
+        for name, notes in remarks.items()
+        for note in notes
+        if note not in common
     ]
+    return [*common, *of_one]
+
+
+def _remark_on(table: str | None, note: Remark) -> Remark:
+    """Put the name of a table before a remark; None is the original."""
+    if table is None:
+        return type(note)("the_original", what=note)
+    return type(note)("of_table", name=repr(table), what=note)
 
 
 def _place(secret: str | None) -> str:

@@ -41,6 +41,7 @@ from sievert.estimators import (
     quantile_bins,
 )
 from sievert.formatting import make_unique, plural
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import Release, as_numbers, combination_codes, in_order
@@ -77,10 +78,7 @@ BESIDE = (  # measures that are shown before and after
     "t_closeness",
     "mutual_information",
 )
-SUPPRESSED = (
-    "a category of their own in the bits that are lost and told; left out of k, l, t, the "
-    "discrimination rate and all other measures of a table"
-)
+SUPPRESSED = Remark("left_out_bits")
 RECORD_BYTES = 150  # that each column of a record takes at least; measured, and rounded off
 MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
 
@@ -137,8 +135,8 @@ class Original:
     limits: Callable[[], Limits | None]
     assessment: Assessed
     policy: Judgement | None
-    doubts: list[str]  # about the policy
-    notes: list[str]
+    doubts: list[Remark]  # about the policy
+    notes: list[Remark]
     unassessed: tuple[str, ...]
     columns: tuple[str, ...]
     file: OriginalFile
@@ -178,7 +176,7 @@ def read_original(
     as_spelt = requested.calls_distinct(key)
     people = record_pairs.people(questions, used, key, table.name, as_spelt=as_spelt)
     if people.keyless:
-        notes.append(f"{plural(people.keyless, 'record')} of the original without a key: left out")
+        notes.append(Remark("original_keyless", records=plural(people.keyless, "record")))
     require(people.records, f"{table.name}: no record has a key", error=InputError)
     by_order = plan.settings.key is None  # the tables must show it
     further = (
@@ -257,7 +255,10 @@ def _hierarchies(
 
 
 def _edges(
-    people: record_pairs.People, columns: Sequence[str], bins: Mapping[str, int], notes: list[str]
+    people: record_pairs.People,
+    columns: Sequence[str],
+    bins: Mapping[str, int],
+    notes: list[Remark],
 ) -> dict[str, Any]:
     """Where numbers are cut: those of which there are nearly as many as records."""
     edges: dict[str, Any] = {}
@@ -275,10 +276,7 @@ def _edges(
         ):
             continue
         if number is None:
-            notes.append(
-                f"{column!r} has nearly as many numbers as there are records: cut at quantiles of "
-                f"the original, the same in every release (--bins {column}=0 for the values)"
-            )
+            notes.append(Remark("binned_original", column=repr(column), name=column))
         edges[column] = quantile_bins(numbers[codes], number)
     return edges
 
@@ -291,8 +289,8 @@ class ComparedRelease:
     """A release compared on its own, with remarks on it and on its policy, and its place."""
 
     release: Compared
-    remarks: list[str]
-    doubts: list[str]
+    remarks: list[Remark]
+    doubts: list[Remark]
     place: ReleasePlace | None
 
 
@@ -473,11 +471,7 @@ def run(settings: CompareSettings, watch: Steps = no_progress) -> Comparison:
         limits,
         warnings=(
             *first.notes,
-            *chance_notes(
-                "the original's",
-                known,
-                "what a release has lost is known no better than that; fewer or coarser -q help",
-            ),
+            *chance_notes("chance_original", known),
             *limit_notes,
             *gather_remarks({c.release.file: c.remarks for c in compared.values()}),
             *gather_remarks(
@@ -491,7 +485,7 @@ def run(settings: CompareSettings, watch: Steps = no_progress) -> Comparison:
 
 def _limits(
     original: Original, compared: Mapping[str, ComparedRelease], reading: Reading
-) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]], list[str]]:
+) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]], list[Remark]]:
     """The limit of each secret and where the releases are, where it was asked for; notes."""
     limits = original.limits()
     whole = reading.source.get("timeout")

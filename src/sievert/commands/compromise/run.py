@@ -20,6 +20,7 @@ from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError, require
 from sievert.files import escape_formula
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark, figure
 from sievert.hierarchies import NUMBER
 from sievert.losses.loss import GONE, PairedColumn, combination_codes
 from sievert.methods import Queries, range_queries
@@ -27,7 +28,7 @@ from sievert.pairing import record_pairs
 from sievert.pairing.evidence import Pairing
 from sievert.pairing.pairing_file import OriginalFile, RowPairing
 from sievert.request.requested import RequestedRoles
-from sievert.request.suppression import MARKED, keep_suppressed
+from sievert.request.suppression import keep_suppressed
 from sievert.roles import Roles
 from sievert.session import Clock
 
@@ -43,7 +44,7 @@ class ExperimentTables:
 
     roles: Roles
     people: record_pairs.People
-    notes: list[str]
+    notes: list[Remark]
     release: record_pairs.People | None = None
     places: Any = None  # of each original record in the release
     pairing: Pairing | None = None
@@ -77,9 +78,9 @@ def read_tables(
         key is None or key not in roles.measured_columns, f"the key {key!r} is no role of a release"
     )
     if 2 ** len(roles.quasi) > MOST_SUBSETS:
-        notes.append(f"{len(roles.quasi)} known columns: --max-known keeps it short")
+        notes.append(Remark("known_columns", number=figure(len(roles.quasi))))
     notes += requested.prepare(questions, roles, missing, all_rows=True)[1]
-    notes += keep_suppressed(questions, roles, "an intruder looks for every record")
+    notes += keep_suppressed(questions, roles, Remark("every_record_searched"))
     people = record_pairs.people(questions, roles.measured_columns, key, name)
     if release is None:
         return ExperimentTables(roles=roles, people=people, notes=notes)
@@ -87,14 +88,13 @@ def read_tables(
     release = replace(release, rows=beside.rows)
     places, extra = record_pairs.record_places(people, release)
     if extra:
-        notes.append(f"{plural(extra, 'record')} of the release that the original lacks")
+        notes.append(Remark("release_extra", records=plural(extra, "record")))
     known = [q for q in roles.quasi if q in release.cube.columns]
     marked = release.cube.all_have(known, questions.suppression.mark)
     number = int(np.count_nonzero(marked)) if known else 0
     if number:
-        notes.append(
-            f"{plural(number, 'record')} of the release suppressed{MARKED}; counted as a class"
-        )
+        suppressed = Remark("release_suppressed", records=plural(number, "record"))
+        notes.append(Remark("as_class", what=suppressed))
     shared = [c for c in roles.measured_columns if c in release.cube.columns]
     mine = people.cube if beside.rows is None else people.cube.select_cells(beside.rows)
     columns = [] if key else record_pairs.pair_in_order(mine, release.cube, shared, {})
@@ -173,7 +173,8 @@ def _experiment_data(
     there = np.flatnonzero(~np.isnan(by_record))
     lacking = len(by_record) - len(there)
     if lacking:
-        tables.notes.append(f"{plural(lacking, 'record')} without a number in {secret!r}: left out")
+        records_lacking = plural(lacking, "record")
+        tables.notes.append(Remark("no_number_in", records=records_lacking, column=repr(secret)))
     require(len(there), f"column {secret!r} holds no number", error=InputError)
     values, codes = np.unique(by_record[there], return_inverse=True)
     if len(values) > MOST_VALUES:
@@ -216,7 +217,7 @@ def _queries(
             data.known, data.secret, data.values, QUERIES, settings.seed, sizes=data.sizes
         )
     except InputError:
-        tables.notes.append("no utility: too few ranges have a mean other than 0")
+        tables.notes.append(Remark("no_utility"))
         return None
 
 

@@ -15,6 +15,7 @@ from sievert.attacks.suda import ALL_SIZES, MOST_SETS, number_of_sets
 from sievert.counts.cube import MOST_BITS
 from sievert.errors import ExhaustedError, require
 from sievert.formatting import plural
+from sievert.formatting.remarks import Figure, Joined, Remark, figure
 from sievert.measurement.combinations import CombinationCounts, PeopleCombinations
 from sievert.measurement.subset_chapters import LEAST_ORDERS, SubsetSettings, default_orders
 from sievert.measurement.subsets import largest_size
@@ -103,28 +104,24 @@ class ExplanationPlan:
             plan = smaller
         return plan
 
-    def describe(self, full: ExplanationPlan) -> list[str]:
+    def describe(self, full: ExplanationPlan) -> list[Remark]:
         """What differs from the full plan."""
-        changes = [
-            (f"{self.orders} orders of columns", f"{full.orders}", self.orders < full.orders),
-            (f"subsets up to {plural(self.size, 'column')}", f"{full.size}", self.size < full.size),
-            (
-                f"minimal uniques up to {plural(self.suda_size, 'column')}",
-                f"{full.suda_size}",
-                0 < self.suda_size < full.suda_size,
-            ),
-            ("no minimal uniques", "all", not self.suda_size and full.suda_size > 0),
-            (
-                f"{plural(self.coarser, 'way')} to coarsen a column",
-                f"{full.coarser:,}",
-                self.coarser < full.coarser,
-            ),
-        ]
-        return [
-            what if instead == "all" else f"{what} instead of {instead}"
-            for what, instead, differs in changes
-            if differs
-        ]
+        changes: list[Remark] = []
+        if self.orders < full.orders:
+            what = Remark("orders", number=Figure(self.orders))
+            changes.append(_instead(what, Figure(full.orders)))
+        if self.size < full.size:
+            what = Remark("subsets", columns=plural(self.size, "column"))
+            changes.append(_instead(what, Figure(full.size)))
+        if 0 < self.suda_size < full.suda_size:
+            what = Remark("minimal_uniques", columns=plural(self.suda_size, "column"))
+            changes.append(_instead(what, Figure(full.suda_size)))
+        if not self.suda_size and full.suda_size > 0:
+            changes.append(Remark("no_minimal_uniques"))
+        if self.coarser < full.coarser:
+            what = Remark("coarsenings", ways=plural(self.coarser, "way"))
+            changes.append(_instead(what, figure(full.coarser)))
+        return changes
 
     def to_dict(self, full: ExplanationPlan, most: int) -> dict[str, Any]:
         """The chapter of the JSON."""
@@ -135,6 +132,11 @@ class ExplanationPlan:
             "most": most,
             "reduced": self.describe(full),
         }
+
+
+def _instead(what: Remark, number: Figure) -> Remark:
+    """Say what is measured instead of the `number` of the full plan."""
+    return Remark("instead", what=what, number=number)
 
 
 def largest_minimal_unique(columns: int, max_size: int | None) -> int:
@@ -170,7 +172,7 @@ def plan_explanation(
 
 def reduce_plan(
     full: ExplanationPlan, timeout: float | None
-) -> tuple[ExplanationPlan, Mapping[str, Any] | None, list[str]]:
+) -> tuple[ExplanationPlan, Mapping[str, Any] | None, list[Remark]]:
     """The plan that fits the time, its chapter and a remark; refused where none fits."""
     most = MOST_CELLS if timeout is None else int(timeout * CELLS_PER_SECOND)
     plan = full.fit(most)
@@ -186,9 +188,10 @@ def reduce_plan(
     )
     if plan == full:
         return full, None, []
-    remark = (
-        f"a reduced explanation: all of it would sort {full.work:,} cells, and {most:,} are the "
-        f"most {'without' if timeout is None else 'within this'} --timeout; measured are "
-        + ", ".join(plan.describe(full))
+    remark = Remark(
+        "reduced" if timeout is None else "reduced_timeout",
+        work=figure(full.work),
+        most=figure(most),
+        what=Joined(plan.describe(full)),
     )
     return plan, plan.to_dict(full, most), [remark]

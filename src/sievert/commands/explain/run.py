@@ -28,6 +28,7 @@ from sievert.counts.questions import Questions
 from sievert.counts.wildcards import class_values
 from sievert.errors import InputError, SievertError, UsageError
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark, figure
 from sievert.lattice import Lattice
 from sievert.measurement.combinations import (
     CombinationCounts,
@@ -39,7 +40,7 @@ from sievert.measurement.population_settings import check_rows_of_people
 from sievert.measurement.subset_chapters import SubsetSettings, measure_subsets
 from sievert.measurement.subsets import Subset, Subsets, about_records, about_secret
 from sievert.measurement.table_measures import MeasureSettings
-from sievert.measurement.wildcards import NO_VALUES, diversity_column
+from sievert.measurement.wildcards import diversity_column, no_values
 from sievert.request.requested import Reading, check_known, requested_roles
 from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles
@@ -47,10 +48,6 @@ from sievert.session import Clock, Steps, count_people, no_progress
 from sievert.settings.groups import reader_options
 
 MOST_LISTED = 60  # columns of a ranking
-WILDCARDS = (
-    "a missing value matches anything in the frequencies of records and in what follows from "
-    "weights; in all else it is a value of its own"
-)
 THREADS = 2
 IDENTIFYING = 0.95  # a column with this many values per record identifies by itself
 
@@ -74,7 +71,7 @@ class ExplanationRun:
     roles: Roles
     task: ExplanationTask
     clock: Clock
-    warnings: list[str]
+    warnings: list[Remark]
 
     @property
     def settings(self) -> ExplainSettings:
@@ -197,7 +194,7 @@ def explain_risk(
     scores = None
     if isinstance(combinations, PeopleCombinations):
         chapters["population"] = {"sample": run.questions.people, "totals": {}}
-        run.warnings.append("people with several rows: no population is estimated, no SUDA scores")
+        run.warnings.append(Remark("people_no_population"))
     else:
         run.clock("estimating the population", run.questions)
         risks = _describe_population(run, combinations, source)
@@ -245,7 +242,7 @@ def _describe_population(
     risks.chapter["totals"] = dominated_totals(run.questions, combinations.secrets)
     run.warnings.extend(risks.notes)
     if run.task.alpha is not None:
-        run.warnings.append(WILDCARDS)
+        run.warnings.append(Remark("wildcards_explain"))
     return risks
 
 
@@ -257,7 +254,7 @@ def _diversity(
     for secret, cells in combinations.secrets.items():
         numbers = class_values(cells, wildcard=run.task.alpha is not None)
         if numbers is None:
-            run.warnings.append(NO_VALUES.format(repr(secret)))
+            run.warnings.append(no_values(secret))
         else:
             columns[diversity_column(secret, kind)] = "int", numbers.tolist()
     return columns
@@ -273,15 +270,12 @@ def _count(run: ExplanationRun) -> CombinationCounts:
     lacking = np.any([codes == 0 for codes in combinations.classes.codes], axis=0)
     number = int(combinations.classes.counts[lacking].sum())
     if number:
-        run.warnings.append(
-            f"{plural(number, 'record')} without a quasi-identifier; missing is a value of its own"
-        )
+        run.warnings.append(Remark("without_quasi", records=plural(number, "record")))
     for secret, cube in combinations.secrets.items():
         number = int(cube.counts[cube.codes[-1] == 0].sum())
         if number:
-            run.warnings.append(
-                f"{plural(number, 'record')} without {secret!r}; missing is a value of its own"
-            )
+            records = plural(number, "record")
+            run.warnings.append(Remark("without_secret", records=records, column=repr(secret)))
     values = dict(zip(run.roles.quasi, combinations.classes.values, strict=True))
     values |= {secret: cube.values[-1] for secret, cube in combinations.secrets.items()}
     apart = run.task.distinct
@@ -297,7 +291,7 @@ def _fitting(run: ExplanationRun, combinations: CombinationCounts) -> dict[str, 
             coarser_column(combinations, column, run.task.stated[column])
             fitting[column] = run.task.stated[column]
         except InputError:
-            run.warnings.append(f"the hierarchy of {column!r} is not used: it lacks values")
+            run.warnings.append(Remark("hierarchy_lacks", column=repr(column)))
     return fitting
 
 
@@ -321,9 +315,7 @@ def _coarser_ways(
     for column in hierarchies:
         check_known("hierarchy: column", column, run.questions.columns)
         if column not in quasi:
-            run.warnings.append(
-                f"the hierarchy of {column!r} is not used: it is not a quasi-identifier here"
-            )
+            run.warnings.append(Remark("hierarchy_no_quasi", column=repr(column)))
     return coarser_columns(combinations, {**_fitting(run, combinations), **hierarchies})
 
 
@@ -370,9 +362,8 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
     apart = {*run.roles.identifier, *run.settings.weight_columns.values()}
     columns = [c for c in questions.columns if c not in apart]
     if len(columns) > MOST_LISTED:
-        run.warnings.append(
-            f"only the first {MOST_LISTED} of {plural(len(columns), 'column')} are ranked"
-        )
+        number = plural(len(columns), "column")
+        run.warnings.append(Remark("ranked_first", number=figure(MOST_LISTED), columns=number))
         columns = list(dict.fromkeys([*known, *columns]))[:MOST_LISTED]
     columns = [c for c in columns if _usable(run, c)]
     known = known or _not_identifying(run, columns)
@@ -384,12 +375,12 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
 
 def _usable(run: ExplanationRun, column: str) -> bool:
     if column in run.questions.left_out:
-        run.warnings.append(f"{column!r} is not ranked: the state leaves it out")
+        run.warnings.append(Remark("not_ranked_left_out", column=repr(column)))
         return False
     try:
         run.questions.engine.check_usable(column)
     except SievertError:
-        run.warnings.append(f"{column!r} is not ranked: its values cannot be compared")
+        run.warnings.append(Remark("not_ranked", column=repr(column)))
         return False
     return True
 
@@ -400,7 +391,7 @@ def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
     distinct = run.questions.distinct(columns)
     chosen = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]
     run.warnings.extend(
-        f"{column!r} has nearly one value for each record: not counted as known"
+        Remark("nearly_identifier", column=repr(column))
         for column in columns
         if column not in chosen
     )

@@ -15,11 +15,10 @@ from typing import Any, Unpack
 from sievert import roles as role
 from sievert.checks.kept_columns import KEPT_NOT_MEASURED, judge_kept, judge_kept_names
 from sievert.checks.row_order import RowOrder, judge_order
-from sievert.checks.spellings import BOTH_READ, more_certain, with_merged
+from sievert.checks.spellings import both_read, more_certain, with_merged
 from sievert.commands.ledger import store
 from sievert.commands.ledger.joint import ReleasesTogether
 from sievert.commands.ledger.keys import (
-    RESPELT,
     count_respelt,
     doubt_keys,
     merge_releases,
@@ -34,9 +33,9 @@ from sievert.commands.ledger.run import (
     joint_risk,
 )
 from sievert.counts.questions import Questions
-from sievert.errors import Caution, InputError, UsageError, require
-from sievert.formatting import plural
+from sievert.errors import InputError, UsageError, require
 from sievert.formatting.canonical import canonical_text
+from sievert.formatting.remarks import Caution, Figure, Remark
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
 from sievert.policy import FILE_HOLDS, Gate, Judgement, Policy, judge
@@ -58,9 +57,7 @@ from sievert.sources.table import Table
 
 Names = str | Iterable[str] | None
 _Numbers = tuple[dict[str, Value], dict[str, dict[str, Value]]]
-A_CLASS = "who is suppressed in one release may be found by another"
-NOBODY = "nobody of the release is in {!r}: if people are the same, their keys are not"
-KNOWN_BEFORE = "the ledger has this release already, as {!r}: it is held against the others"
+A_CLASS = Remark("found_by_another")
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class _OpenRelease:
     requested: RequestedRoles
     roles: Roles
     person: tuple[str, ...]
-    notes: list[str]
+    notes: list[Remark]
 
     def code(
         self, pseudonyms: store.Pseudonyms, name: str | None, date: str
@@ -238,7 +235,8 @@ def check_with_ledger(
         clock("counting classes", questions)
         new = opened.code(pseudonyms, name, "")
         notes, kept = opened.notes, [r for r in releases if r.digest != new.digest]
-        notes += [KNOWN_BEFORE.format(r.name) for r in releases if r.digest == new.digest]
+        same = [r.name for r in releases if r.digest == new.digest]
+        notes += [Remark("known_before", release=repr(name)) for name in same]
         clock("joining the releases", None)
         together = ReleasesTogether([*kept, new])
         described = describe_releases(together)
@@ -249,11 +247,8 @@ def check_with_ledger(
         if not {*apart} & {*opened.person}:
             respelt = count_respelt(questions, opened.person, pseudonyms, kept)
         notes = [*_strangers(describe_releases(merged)), *doubt_keys(together), *notes]
-        notes += [Caution(RESPELT.format(respelt))] if respelt else []
-        notes += (
-            Caution(BOTH_READ.format(plural(values, "value"), repr(column)))
-            for column, values in alike.items()
-        )
+        notes += [Caution("keys_respelt", people=Figure(respelt))] if respelt else []
+        notes += (both_read(values, column) for column, values in alike.items())
         notes += name_single_secrets(together.releases)
         assessment = _JointNumbers(together, questions, limits, pseudonyms, clock)
         if alike:
@@ -348,7 +343,7 @@ def _judge(
     assessment: _JointNumbers,
     respelt: int,
     alike: Mapping[str, int],
-) -> tuple[Judgement, Judgement, list[str]]:
+) -> tuple[Judgement, Judgement, list[Remark]]:
     """The verdicts on all releases together, on the new one alone, and what is to be said of them.
 
     People are those of the ledger, which finds them by a key, whatever the policy calls the person.
@@ -412,7 +407,7 @@ def _date(given: str | None) -> str:
         raise UsageError("--date takes a day", hint="--date 2026-01-31") from None
 
 
-def _strangers(releases: list[dict[str, Any]]) -> list[str]:
+def _strangers(releases: list[dict[str, Any]]) -> list[Caution]:
     """Cautions on releases that share nobody with the new one: their keys may differ."""
     earlier = releases[:-1]
     require(
@@ -421,7 +416,7 @@ def _strangers(releases: list[dict[str, Any]]) -> list[str]:
         hint="the right --person",
         error=InputError,
     )
-    return [Caution(NOBODY.format(r["name"])) for r in earlier if not r["shared"]]
+    return [Caution("nobody_shared", release=repr(r["name"])) for r in earlier if not r["shared"]]
 
 
 def _few_values(

@@ -12,23 +12,10 @@ from sievert.commands.ledger.joint import ReleasesTogether, number_words
 from sievert.commands.ledger.store import LedgerRelease, Pseudonyms
 from sievert.counts.joint_classes import marked
 from sievert.counts.questions import Questions
-from sievert.errors import Caution
 from sievert.formatting import list_names
+from sievert.formatting.remarks import Caution, Figure, Remark
 
 POINT_ZERO = ".0"  # the end of a whole number that was read as a float
-RESPELT = (
-    "{} people of the ledger would be found again if keys were spelt alike (blanks, case, .0, "
-    "zeros at the start): whoever is not found again looks safer than they are"
-)
-FEW_KNOWN = (
-    "{} of {} people of the release are in the ledger; in its own releases {} of {} are in another "
-    "one, too: are keys spelt alike?"
-)
-
-ONE_RELEASE = (
-    "secrets are matched by their names: {} in one release only, and held against no other; if a "
-    "secret has another name there, call it the same"
-)
 
 
 def spell_otherwise(text: str, width: int = 0) -> tuple[str, ...]:
@@ -139,7 +126,7 @@ def merge_releases(
     return [release.with_merged_spellings(merged, people=people) for release in releases], merged
 
 
-def doubt_keys(together: ReleasesTogether) -> list[str]:
+def doubt_keys(together: ReleasesTogether) -> list[Caution]:
     """Caution if the new release has few people of the ledger, and the others far more."""
     *earlier, new = (together.members(i) for i in range(len(together.releases)))
     if len(earlier) < 2:
@@ -151,15 +138,25 @@ def doubt_keys(together: ReleasesTogether) -> list[str]:
     again = int(times[times > 1].sum())
     if 2 * known >= here or again * here < 2 * known * people:
         return []
-    return [Caution(FEW_KNOWN.format(known, here, again, people))]
+    return [
+        Caution(
+            "few_known",
+            known=Figure(known),
+            people=Figure(here),
+            again=Figure(again),
+            all=Figure(people),
+        )
+    ]
 
 
-def name_single_secrets(releases: Sequence[LedgerRelease]) -> list[str]:
+def name_single_secrets(releases: Sequence[LedgerRelease]) -> list[Remark]:
     """Remark on secrets of one release that may have another name in others."""
     single = dict[str, None]()
     for release in releases:
         others = {s for other in releases if other is not release for s in other.secrets}
         if others - {*release.secrets}:
             single |= dict.fromkeys(s for s in release.secrets if s not in others)
-    verb = "is" if len(single) == 1 else "are"
-    return [ONE_RELEASE.format(f"{list_names([*single])} {verb}")] if single else []
+    if not single:
+        return []
+    key = "single_secret" if len(single) == 1 else "single_secrets"
+    return [Remark(key, names=list_names([*single]))]

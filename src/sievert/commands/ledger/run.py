@@ -18,6 +18,7 @@ from sievert.counts.sightings import class_numbers
 from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.formatting.canonical import canonical_text
+from sievert.formatting.remarks import Remark
 from sievert.measurement.table_measures import MeasureSettings, TableMeasures
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
@@ -40,7 +41,7 @@ SHOWN = {
 }
 LEARNT = ("mutual_information", "bayes_vulnerability_posterior")
 UNKNOWN = {"order", "hierarchy", "parts", "population"}  # needs that codes do not meet
-ONLY_CODES = "a ledger has codes of values, without their order, hierarchy or parts"
+ONLY_CODES = Remark("only_codes")
 Numbers = dict[str, Value]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sievert.errors import require
 from sievert.formatting import significant
 from sievert.hierarchies import Hierarchy
+from sievert.measures.measure import UNBOUNDED
 from sievert.releases.channels import CONVEX, UNITS, epsilon, solutions
 from sievert.releases.choices import IDENTITY, REVERSE, check_at, known_model
 from sievert.result import frame
@@ -77,7 +78,7 @@ class Limit:
         """The limit as JSON."""
         names = ("model", *NUMBERS, "reached", "spread", "iterations")
         return {name: getattr(self, name) for name in names} | {
-            "epsilon_reason": "unbounded" if self.epsilon is None else None,
+            "epsilon_reason": UNBOUNDED if self.epsilon is None else None,
             "unit": UNITS[self.model],
             "channel": np.asarray(self.channel).tolist(),
         }
@@ -92,7 +93,7 @@ class Limit:
     def __repr__(self) -> str:
         unit = "" if UNITS[self.model] == "1" else " bits"
         far = "none" if self.distortion is None else significant(self.distortion)
-        local = "unbounded" if self.epsilon is None else significant(self.epsilon)
+        local = UNBOUNDED if self.epsilon is None else significant(self.epsilon)
         return (
             f"model {self.model} at {self.at:g}: {significant(self.objective)}{unit}, no release "
             f"below {significant(self.bound)} (gap {self.gap:.1e})\n"

@@ -18,6 +18,7 @@ from sievert.estimators import (
     estimate,
 )
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 from sievert.losses.loss import combination_codes
 from sievert.pairing import record_pairs
 from sievert.releases.alphabets import (
@@ -70,7 +71,7 @@ class LimitTable:
     in_order: bool  # records as the input has them; otherwise combinations with their counts
     settings: LimitSettings
     clock: Clock
-    notes: list[str]
+    notes: list[Remark]
 
     @cached_property
     def weights(self) -> Ints:
@@ -119,9 +120,9 @@ def read_original(
         check_known("--hierarchy: quasi-identifier", column, roles.quasi)
     check_kind(settings.distortion, len(roles.quasi), hierarchies)
     _, notes = requested.prepare(questions, roles, settings.missing, all_rows=True)
-    notes += keep_suppressed(questions, roles, "a release has every record")
+    notes += keep_suppressed(questions, roles, Remark("every_record_released"))
     if roles.sensitive and settings.is_of_identity:
-        notes.insert(0, "the key itself is the secret here: other secrets do not count")
+        notes.insert(0, Remark("key_is_secret"))
     clock("reading the records", questions)
     in_order = questions.engine.keeps_order
     require(
@@ -147,17 +148,12 @@ def read_original(
         notes=notes,
     )
     if everything and table.unassessed:
-        table.notes.append(
-            f"{plural(len(table.unassessed), 'column')} not assessed, yet released unchanged: an "
-            "outsider may know them too"
-        )
+        unassessed = plural(len(table.unassessed), "column")
+        table.notes.append(Remark("unassessed_released", columns=unassessed))
     if everything:
-        table.notes.append("secrets are released as they are, beside the drawn values")
+        table.notes.append(Remark("secrets_as_they_are"))
     if everything and settings.seed == 0:
-        table.notes.append(
-            "drawn with the seed that everybody has: who knows the channel can repeat it; give a "
-            "--seed of your own, and keep it to yourself"
-        )
+        table.notes.append(Remark("public_seed"))
     return table
 
 
@@ -248,40 +244,33 @@ def _check_memory(table: LimitTable, each: Sequence[ReleaseAlphabet]) -> None:
     )
 
 
-def _column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[str]:
+def _column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[Remark]:
     """How distances are scaled, where that differs from the distortion the user named."""
     yield from (
-        f"{c.name!r} does not hold numbers: its distortion is whether a value is changed"
+        Remark("not_numbers", column=repr(c.name))
         for c in columns
         if distortion in (SQUARED, ABSOLUTE) and c.kind == HAMMING
     )
     if any(c.kind in (SQUARED, ABSOLUTE) for c in columns):
-        yield "distances of numbers are shares of their column's range"
+        yield Remark("range_shares")
     if any(c.kind in (SQUARED, ABSOLUTE, HIERARCHY) and None in c.values for c in columns):
-        yield "a missing value is as far from every other as values can be"
+        yield Remark("missing_far")
 
 
-def _alphabet_notes(kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool) -> Iterator[str]:
+def _alphabet_notes(
+    kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool
+) -> Iterator[Remark]:
     """What a user should know about the alphabets."""
     if kind == COLUMNS and len(each) > 1:
-        yield (
-            "each column has a channel of its own, which --at goes for: all together they are "
-            "not the best release, and what is promised is promised of each column"
-        )
+        yield Remark("own_channels")
     for alphabet in each:
         if alphabet.merged:
-            yield (
-                f"{plural(alphabet.merged, 'record')} of rare combinations count as the nearest "
-                "frequent ones; how far these are "
-                "is part of the distortion"
-            )
+            yield Remark("rare_merged", records=plural(alphabet.merged, "record"))
         if alphabet.reduced:
-            yield f"only {plural(len(alphabet.released), 'combination')} may be released"
+            combinations = plural(len(alphabet.released), "combination")
+            yield Remark("only_released", combinations=combinations)
     if labelled:
-        yield (
-            "the release is synthetic: for each record a label is drawn, and for the label "
-            "values of somebody who could have it; it tells less than the label, and loses more"
-        )
+        yield Remark("synthetic_release")
 
 
 def _secret_codes(table: LimitTable) -> Ints:
@@ -296,7 +285,7 @@ def _secret_codes(table: LimitTable) -> Ints:
             table.notes.append(cut_at_quantiles(s))
         every.append(codes)
     if len(every) > 1:
-        table.notes.append("the secrets count as one: the combination of their values")
+        table.notes.append(Remark("secrets_as_one"))
     return combination_codes(every)
 
 

@@ -17,6 +17,7 @@ from sievert.commands.limit.gaussian_model import (
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
+from sievert.formatting.remarks import Remark, figure
 from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.releases.channels import Promise, inside
 from sievert.releases.files import FileColumn
@@ -57,7 +58,7 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
         spread = np.linspace(0.0, high, settings.points + 2)[1:-1].tolist()
         points += [_point(quasi, each, False) for each in curve(pair, number, spread, weights)]
     if first.normality is not None:
-        table.notes.extend(f"{text}" for text in first.normality.sentences)
+        table.notes.extend(first.normality.sentences)
     promise = None
     drawn = {}
     if len(limits) == 1:
@@ -166,7 +167,7 @@ def _promise(
             best.distortion + NORMAL_QUANTILE * far,
         ),
         bias=middle - best.risk,
-        by=f"the channel applied {AGAIN} times",
+        by=Remark("by_repeats", number=figure(AGAIN)),
     )
 
 

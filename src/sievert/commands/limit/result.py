@@ -6,11 +6,10 @@ from typing import Any
 
 from sievert.arrays import Floats, Text
 from sievert.estimators import InformationEstimate
+from sievert.measures.measure import UNBOUNDED
 from sievert.releases.channels import UNITS, Promise
 from sievert.result import Result
 from sievert.tradeoff import Recoding
-
-UNBOUNDED = "unbounded"
 
 
 @dataclass(frozen=True, kw_only=True)

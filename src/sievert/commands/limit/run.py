@@ -18,6 +18,7 @@ from sievert.counts.questions import Questions
 from sievert.counts.release_order import order_key
 from sievert.counts.row_pairing import write_row_numbers
 from sievert.errors import ExhaustedError
+from sievert.formatting.remarks import Remark, figure
 from sievert.pairing.pairing_file import OriginalFile, pairing_details
 from sievert.releases.choices import DISTORTIONS
 from sievert.releases.files import (
@@ -32,7 +33,7 @@ from sievert.session import Steps, no_progress
 from sievert.settings.groups import reader_options
 from sievert.sources.table import Table
 
-UNSTATED = f"no constraint was given: it is {USUAL_AT} (--at)"
+UNSTATED = Remark("no_constraint", number=figure(USUAL_AT))
 
 
 def run(settings: LimitSettings, watch: Steps = no_progress) -> Limited:

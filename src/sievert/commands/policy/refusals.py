@@ -15,6 +15,7 @@ from sievert.commands.policy.repair import toml_key
 from sievert.commands.policy.result import PolicyGap
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import check_specification, is_made_from_data, to_hierarchy, with_orders
 from sievert.measurement.table_measures import (
     MeasureSettings,
@@ -30,64 +31,56 @@ from sievert.roles import Roles
 from sievert.session import Clock, count_people
 from sievert.sources.table import Table
 
-SPELL = "spell them alike, or distinct_spellings = [{}]"
-# Reasons of a judgement that are gaps of the policy: what is said, and what to try.
+
+def gap_of_column(reason: str, column: str) -> tuple[Remark, str] | None:
+    """What is said of a column for a reason of a judgement, and what to try; None of others."""
+    as_identifier = f"identifier = [{column}]"
+    match reason:
+        case "spelt_differently":
+            return Remark("gap_spelt", column=column), Remark("gap_spell_alike", column=column)
+        case "spellings_not_compared":
+            text = Remark("gap_not_compared", column=column)
+            return text, Remark("gap_spell_alike", column=column)
+        case "secret_names_people":
+            return Remark("gap_names_people", column=column), as_identifier
+        case "kept_names_people":
+            return Remark("gap_kept_names_people", column=column), as_identifier
+        case "weight_names_people":
+            return Remark("gap_weight_names_people", column=column), as_identifier
+        case "merged_by_type":
+            return Remark("gap_merged", column=column), Remark("gap_no_type")
+        case "kept_unique":
+            return Remark("gap_kept_unique", column=column), Remark("gap_coarser")
+        case "kept_not_measured":
+            return Remark("gap_kept_unmeasured", column=column), Remark("gap_unknowable")
+    return None
+
+
+# Reasons of a judgement that are gaps of the policy as a whole: what is said, and what to try.
 REASONS = {
-    "spelt_differently": ("values of {} coincide if they are spelt alike", SPELL),
-    "spellings_not_compared": (
-        "{} has too many values to look for those that coincide if they are spelt alike",
-        SPELL,
-    ),
-    "secret_names_people": (
-        "the secret {} is called like an identifier and has many different values",
-        "identifier = [{}]",
-    ),
-    "kept_names_people": (
-        "the kept column {} is called like an identifier and has many different values",
-        "identifier = [{}]",
-    ),
-    "weight_names_people": (
-        "the weight {} has values that are not numbers, or another whole number for nearly each "
-        "record, or is called like an identifier and has many different values",
-        "identifier = [{}]",
-    ),
-    "merged_by_type": (
-        "values of {} are spelt in several ways, which their type makes one",
-        "spell them alike, or give no type",
-    ),
-    "kept_unique": (
-        "the kept column {} has values of its own for many people",
-        "keep something coarser, or drop it",
-    ),
-    "kept_not_measured": (
-        "it cannot be measured how the kept column {} helps to find people",
-        "outsiders_cannot_know = true, or drop it",
-    ),
-    "rows_without_person": ("rows have no person", "[roles] person"),
-    "codes_not_listed": ("codes are read as missing that the policy does not list", "[reading] na"),
-    "settings_replaced": ("settings given here replace those of the policy", "[reading] na"),
-    "mark_not_listed": (
-        "records are suppressed by a mark that the policy does not list",
-        "[reading] suppressed",
-    ),
+    "rows_without_person": (Remark("gap_no_person"), "[roles] person"),
+    "codes_not_listed": (Remark("gap_codes"), "[reading] na"),
+    "settings_replaced": (Remark("gap_settings"), "[reading] na"),
+    "mark_not_listed": (Remark("gap_mark"), "[reading] suppressed"),
 }
-SPECIFICATION = "a file that is there, or such as interval:5,10"
-EVERY_VALUE = "a place for each value"
-ONCE = "name each value once"
+SPECIFICATION = Remark("gap_specification")
+EVERY_VALUE = Remark("gap_every_value")
+ONCE = Remark("gap_values_once")
 
 
 def twice_named(policy: Policy) -> Iterator[PolicyGap]:
     """Find columns that a list of roles names twice."""
     for role, columns in policy.roles.columns_by_role.items():
         for column in dict.fromkeys(c for c in columns if columns.count(c) > 1):
-            text = f"roles.{role}: {toml_key(column)} is named twice"
-            yield PolicyGap("refused_settings", f"roles.{role}", column, text, "name it once")
+            where = f"roles.{role}"
+            text = Remark("gap_named_twice", where=where, column=toml_key(column))
+            yield PolicyGap("refused_settings", where, column, text, Remark("gap_name_once"))
 
 
 def no_quasi(policy: Policy) -> Iterator[PolicyGap]:
     """Say that a policy has no quasi-identifiers."""
     if not policy.roles.quasi:
-        text = "roles.quasi: the policy has no quasi-identifiers"
+        text = Remark("gap_no_quasi")
         yield PolicyGap("refused_settings", "roles.quasi", "", text, "quasi = [...]")
 
 
@@ -96,8 +89,8 @@ def bare_limits(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyGap]:
     for column, limits in policy.inference.items():
         if not limits and column in columns and column not in policy.roles.sensitive:
             where = f"limits.inference.{column}"
-            text = f"{where}: {toml_key(column)} is not sensitive in [roles]"
-            yield PolicyGap("misplaced_limits", where, column, text, "name it there")
+            text = Remark("gap_not_sensitive", where=where, column=toml_key(column))
+            yield PolicyGap("misplaced_limits", where, column, text, Remark("gap_name_there"))
 
 
 def unusable_settings(
@@ -114,8 +107,9 @@ def unusable_settings(
     named = alpha.value if alpha is not None else None
     for column in named if isinstance(named, Mapping) else ():
         if column not in questions.columns:
-            text = f"parameters.alpha_k: the table has no column {toml_key(column)}"
-            yield _refused("parameters.alpha_k", column, text, "name a secret")
+            where = "parameters.alpha_k"
+            text = Remark("gap_no_column", where=where, column=toml_key(column))
+            yield _refused(where, column, text, Remark("gap_name_secret"))
     yield from _too_few_people(questions, policy, roles)
 
 
@@ -125,18 +119,18 @@ def _too_few_people(questions: Questions, policy: Policy, roles: Roles) -> Itera
     size = None if stated is None else stated.population_size
     if size is not None and roles.person is None and size < questions.records:
         where = "parameters.population_uniques"
-        text = f"{where}: the population is smaller than the table"
-        yield _refused(where, "population_uniques", text, "the people of the population")
+        text = Remark("gap_population", where=where)
+        yield _refused(where, "population_uniques", text, Remark("gap_population_people"))
 
 
-def _refused(where: str, name: str, text: str, suggestion: str) -> PolicyGap:
+def _refused(where: str, name: str, text: Remark, suggestion: str) -> PolicyGap:
     return PolicyGap("refused_settings", where, name, text, suggestion)
 
 
 def _unusable_orders(policy: Policy, roles: Roles) -> Iterator[PolicyGap]:
     for column, order in policy.orders.items():
         if column in roles.measured_columns and len({*order}) < len(order):
-            text = f"orders: the order of {toml_key(column)} names a value twice"
+            text = Remark("gap_order_twice", column=toml_key(column))
             yield _refused("orders", column, text, ONCE)
 
 
@@ -146,12 +140,12 @@ def _unusable_partitions(questions: Questions, policy: Policy, roles: Roles) -> 
             continue
         members = [value for part in parts.values() for value in {*part}]
         if len({*members}) < len(members):
-            text = f"partitions: the partition of {toml_key(column)} names a value in two parts"
+            text = Remark("gap_part_twice", column=toml_key(column))
             yield _refused("partitions", column, text, ONCE)
         present = questions.values(column, roles.quasi or (column,))
         if not {*members} <= {*present}:
-            text = f"partitions: that of {toml_key(column)} names values that do not occur"
-            yield PolicyGap("undecided", "partitions", column, text, "spell them as the table does")
+            text = Remark("gap_part_absent", column=toml_key(column))
+            yield PolicyGap("undecided", "partitions", column, text, Remark("gap_spell"))
 
 
 def _unusable_hierarchy(
@@ -166,7 +160,7 @@ def _unusable_hierarchy(
     try:
         check_specification(given)
     except (InputError, UsageError):
-        text = f"hierarchies: that of {key} cannot be read"
+        text = Remark("gap_unreadable_hierarchy", column=key)
         yield _refused("hierarchies", column, text, SPECIFICATION)
         return
     if column not in roles.measured_columns:
@@ -182,7 +176,7 @@ def _unusable_hierarchy(
         if hierarchy is not None:
             hierarchy.require(counts, column)
     except (InputError, UsageError):
-        text = f"hierarchies: values of {key} have no place in its hierarchy"
+        text = Remark("gap_no_place", column=key)
         yield _refused("hierarchies", column, text, EVERY_VALUE)
 
 
@@ -201,7 +195,7 @@ def judged_gaps(
         judgement = _judge_plan(table, rows, policy, clock)
     except (InputError, UsageError) as error:
         if not known:  # else it is one of these, or hidden behind one
-            yield _refused("", "", f"assess refuses it: {error.what}", error.hint or "")
+            yield _refused("", "", Remark("gap_refused", what=error.what), error.hint or "")
         return
     yield from _undecided(judgement, known)
 
@@ -237,15 +231,17 @@ def _judge_plan(table: Table, rows: Questions, policy: Policy, clock: Clock) -> 
 def _undecided(policy: Judgement, known: Sequence[PolicyGap]) -> Iterator[PolicyGap]:
     """Give the gaps of a judgement: reasons about the policy, and limits that are undecided."""
     for reason in policy.reasons:
-        if reason.what not in REASONS:
+        if reason.what in REASONS:
+            yield PolicyGap("undecided", "roles", "", *REASONS[reason.what])
             continue
-        text, hint = REASONS[reason.what]
-        for name in reason.names if "{}" in text else ("",):
-            key = toml_key(name)
-            yield PolicyGap("undecided", "roles", name, text.format(key), hint.format(key))
+        for name in reason.names:
+            gap = gap_of_column(reason.what, toml_key(name))
+            if gap is not None:
+                yield PolicyGap("undecided", "roles", name, *gap)
     limits = {gap.name for gap in known if gap.what == "undecidable_limits"}
     for verdict in policy.verdicts:
         if verdict.met is None and verdict.measure not in limits:
             where = f"limits.{verdict.where}"
-            text = f"{where}: {verdict.measure} is undecided; {verdict.reason or NO_SUCH_VALUE}"
+            why = verdict.reason or NO_SUCH_VALUE
+            text = Remark("gap_undecided", where=where, measure=verdict.measure, why=why)
             yield PolicyGap("undecidable_limits", where, verdict.measure, text, "")

@@ -36,9 +36,9 @@ class PolicyGap:
     what: str
     where: str
     name: str  # of a column or a measure; empty where it is the policy itself
-    text: str
-    suggestion: str
-    why: str = ""  # what a column without a role looks like
+    text: str  # a remark
+    suggestion: str  # a remark, or what to write into the policy
+    why: str = ""  # what a column without a role looks like: a remark
     likely: str = ""  # the role that it may have: a list of [roles]
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,18 +15,18 @@ from sievert.commands.policy.repair import toml_key
 from sievert.commands.policy.result import PolicyGap
 from sievert.counts.questions import Questions
 from sievert.formatting import nearest, plural
+from sievert.formatting.remarks import Remark
 from sievert.measurement.table_measures import MeasureSettings, TableMeasures
 from sievert.measures import BY_ID
 from sievert.policy import Policy, impossible_limit, limit_mistakes
 from sievert.policy.document import SAY_WHY
-from sievert.policy.judgement import NEEDS, Verdict, toothless
-from sievert.report.texts import read_texts
+from sievert.policy.judgement import Verdict, toothless
 from sievert.request.repeated_rows import repeated_identifiers
 from sievert.request.role_suggestion import (
     MOST_COLUMNS,
     ColumnEvidence,
     examine_tallies,
-    reason_text,
+    role_reason,
     suggest_role,
     tally_values,
 )
@@ -40,6 +40,12 @@ DROPPED = (
     *("roles.identifier", "roles.ignored", "roles.dropped", "roles.kept"),
     *("roles.household", "roles.weight"),
 )
+# The gap of a measure that needs something of a secret which is not there.
+LACKING = {
+    "order": "gap_needs_order",
+    "hierarchy": "gap_needs_hierarchy",
+    "parts": "gap_needs_parts",
+}
 POPULATION = "[parameters] population_uniques = { population_size = ... }, or fraction"
 
 
@@ -51,7 +57,7 @@ def find_gaps(
     roles = _known_roles(policy, questions.columns)
     mistakes = limit_mistakes(policy)
     limits = [(t, m, x) for t, m, x in policy.every_limit() if (t, m) not in mistakes]
-    none = PolicyGap("no_limits", "limits", "", "the policy has no limits", "sievert measures")
+    none = PolicyGap("no_limits", "limits", "", Remark("gap_no_limits"), "sievert measures")
     gaps = (
         *_unknown_columns(policy, questions.columns),
         *twice_named(policy),
@@ -118,21 +124,23 @@ def _unknown_columns(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyG
             close = nearest(name, columns)
             if where in DROPPED and nearest(name, bare) is None:
                 continue  # a release lacks such columns
-            hint = f"the table has {toml_key(close)}" if close else "remove it, if it was dropped"
-            text = f"{where}: the table has no column {toml_key(name)}"
+            hint = Remark("gap_remove")
+            if close:
+                hint = Remark("gap_table_has", column=toml_key(close))
+            text = Remark("gap_no_column", where=where, column=toml_key(name))
             yield PolicyGap("unknown_columns", where, name, text, hint)
 
 
 def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
     bare = [c for c in questions.columns if c not in roles.every_column]
-    distinct, texts = questions.distinct(bare) if bare else {}, read_texts(None)
+    distinct = questions.distinct(bare) if bare else {}
     looked = {c: n for c, n in distinct.items() if len(bare) <= MOST_COLUMNS}
     known = examine_tallies(looked, tally_values(questions, looked), questions.records)
     for column in bare:
         key = toml_key(column)
         evidence = known.get(column) or ColumnEvidence(distinct[column], questions.records)
         option, reason = suggest_role(column, evidence)
-        why = reason_text(evidence, reason, texts)
+        why = role_reason(evidence, reason)
         text = f"column {key} has no role ({why})"
         hint = f'a list of [roles], or ignored = {{ {key} = "{SAY_WHY}" }}'
         likely = LISTS.get(option, "")
@@ -148,14 +156,15 @@ def _misplaced(policy: Policy, limits: Sequence[Any], roles: Roles) -> Iterator[
             secret = table.removeprefix("limits.inference.")
             wrong = "secret" not in kinds
             if secret not in roles.sensitive and not wrong:
-                text = f"{table}: {toml_key(secret)} is not sensitive in [roles]"
-                yield PolicyGap("misplaced_limits", table, measure, text, "name it there")
+                text = Remark("gap_not_sensitive", where=table, column=toml_key(secret))
+                there = Remark("gap_name_there")
+                yield PolicyGap("misplaced_limits", table, measure, text, there)
         elif table == "limits" and kinds == ("secret",) and not policy.roles.sensitive:
-            text = f"{table}: {measure} is about a secret, and [roles] names none"
+            text = Remark("gap_about_secret", where=table, measure=measure)
             yield PolicyGap("misplaced_limits", table, measure, text, "sensitive = [...]")
         if wrong:
             other = "reidentification" if "record" in kinds else "inference.SECRET"
-            text = f"{table}: {measure} is no number of this place"
+            text = Remark("gap_no_number", where=table, measure=measure)
             yield PolicyGap("misplaced_limits", table, measure, text, f"[limits.{other}]")
 
 
@@ -192,18 +201,26 @@ def _impossible(
     for where, measure, limit in limits:
         risky = BY_ID[measure].riskier
         if {"low": limit.min, "high": limit.max}.get(risky, 0.0) is None:
-            text = f"{where}: {measure} is risky when {risky}, and has no limit on that side"
+            key = "gap_side_high" if risky == "high" else "gap_side_low"
+            text = Remark(key, where=where, measure=measure)
             hint = f"{measure} = {{ {'min' if risky == 'low' else 'max'} = ... }}"
             yield PolicyGap("harmless_side", where, measure, text, hint)
         elif toothless(Verdict(measure, "", limit.min, limit.max, None, None), policy):
-            text = f"{where}: no table can breach the limit on {measure}"
-            yield PolicyGap("harmless_side", where, measure, text, "a stricter number")
+            text = Remark("gap_toothless", where=where, measure=measure)
+            yield PolicyGap("harmless_side", where, measure, text, Remark("gap_stricter"))
         for place in _places(where, measure, roles):
             chapter = "reidentification" if place is None else f"inference.{place}"
             at_best = best.get(place, {}).get(measure)
             if why := impossible_limit(chapter, measure, limit, at_best, number=False):
-                about = "" if place is None else f" of {toml_key(place)}"
-                text = f"{where}: no release can meet the limit on {measure}{about}; {why}"
+                text = Remark("gap_impossible", where=where, measure=measure, why=why)
+                if place is not None:
+                    text = Remark(
+                        "gap_impossible_of",
+                        where=where,
+                        measure=measure,
+                        column=toml_key(place),
+                        why=why,
+                    )
                 yield PolicyGap("impossible_limits", where, measure, text, BY_ID[measure].instead)
 
 
@@ -217,7 +234,7 @@ def _undecidable(
     """Limits on measures that lack what they need of a secret, or a population."""
     for where, measure, _ in limits:
         if "population" in BY_ID[measure].needs and policy.parameters.population_uniques is None:
-            text = f"{where}: {measure}: {NEEDS['population']}"
+            text = Remark("gap_needs_population", where=where, measure=measure)
             yield PolicyGap("undecidable_limits", where, measure, text, POPULATION)
         for secret in (s for s in _places(where, measure, roles) if s is not None):
             ordered, key = questions.engine.kind(secret) in ("float", "ordered"), toml_key(secret)
@@ -229,8 +246,8 @@ def _undecidable(
                 "hierarchy": (secret in policy.hierarchies, f'[hierarchies] {key} = "FILE"'),
                 "parts": (secret in policy.partitions, f"[partitions.{key}]"),
             }
-            for need in (n for n in NEEDS if n in BY_ID[measure].needs and not needs[n][0]):
-                text = f"{where}: {measure} of {key}: {NEEDS[need]}"
+            for need in (n for n in LACKING if n in BY_ID[measure].needs and not needs[n][0]):
+                text = Remark(LACKING[need], where=where, measure=measure, column=key)
                 yield PolicyGap("undecidable_limits", where, measure, text, needs[need][1])
 
 
@@ -245,14 +262,15 @@ def _absent_values(
             value = named.get(secret) if isinstance(named, dict) else named
             values, key = questions.values(secret, roles.quasi or (secret,)), toml_key(secret)
             if value is not None and str(value) not in values:
-                text = f"{where}: {measure}: the value named for {key} does not occur"
+                text = Remark("gap_value_absent", where=where, measure=measure, column=key)
                 yield PolicyGap("undecidable_limits", where, measure, text, "[parameters] alpha_k")
     for secret, order in policy.orders.items():
         if secret in roles.sensitive:  # assess reads it, whether a limit needs it or not
             values, key = questions.values(secret, roles.quasi or (secret,)), toml_key(secret)
             known = {value for value in values if value is not None}
             if lacking := len(known - {*order}):
-                text = f"orders: the order of {key} lacks {plural(lacking, 'value')}"
+                values_lacking = plural(lacking, "value")
+                text = Remark("gap_order_lacks", where="orders", column=key, values=values_lacking)
                 yield PolicyGap("undecidable_limits", "orders", secret, text, f"[orders] {key}")
 
 
@@ -264,11 +282,11 @@ def _people(questions: Questions, policy: Policy, roles: Roles) -> Iterator[Poli
     roles = replace(roles, rows_are_people=stated)
     for column in repeated_identifiers(questions, roles, policy.roles.distinct_spellings)[0]:
         key = toml_key(column)
-        text = f"the values of {key} repeat: are rows people, or has a person several?"
-        hint = f"person = {key}, or rows_are_people = true"
+        text = Remark("gap_repeat", column=key)
+        hint = Remark("gap_person", column=key)
         if stated:
-            text = f"the policy says that rows are people, but rows share the identifier {key}"
-            hint = f"person = {key}; if it is not the person, household or ignored with a reason"
+            text = Remark("gap_rows_are_people", column=key)
+            hint = Remark("gap_person_or", column=key)
         yield PolicyGap("people_unstated", "roles", column, text, hint)
 
 
@@ -278,6 +296,6 @@ def _suppressed(questions: Questions, policy: Policy, roles: Roles) -> Iterator[
         return
     count_suppressed(questions, roles, cells=False)
     if leaves_out_unlimited(policy, questions.suppression):
-        text = "records are suppressed, and nothing says how many may be"
+        text = Remark("gap_suppressed")
         hint = "[limits.reidentification] suppressed_records = { max = ... }"
         yield PolicyGap("suppressed_unlimited", "limits", "suppressed_records", text, hint)

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sievert.errors import Caution, InvariantError, require
+from sievert.errors import InvariantError, require
+from sievert.formatting.recognition import recognise_caution
+from sievert.formatting.remarks import Remark
 from sievert.policy import Judgement
 
 NOT_CHECKED = "the release was not confirmed by its own assessment: nothing was written"
@@ -22,7 +24,7 @@ def confirm(
     records: int | None,
     *,
     released: Path,
-) -> list[str]:
+) -> list[Remark]:
     """Assess a file in a new process with a policy; its cautions, an error unless it is met.
 
     It must have the records of the file that is released, so many of them where that is known, and
@@ -34,7 +36,7 @@ def confirm(
     done = subprocess.run(command, input=order.encode(), capture_output=True, check=False)  # noqa: S603
     cautions = json.loads(done.stdout) if done.returncode == 0 else None
     require(cautions is not None, NOT_CHECKED, error=InvariantError)
-    return [Caution(caution) for caution in cautions or ()]
+    return [recognise_caution(caution) for caution in cautions or ()]
 
 
 def judge(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Judgement:

@@ -17,14 +17,13 @@ from sievert.commands.protect.recoded_records import ClassRecoding
 from sievert.commands.protect.settings import ProtectSettings
 from sievert.errors import SievertError, require
 from sievert.formatting import plural
+from sievert.formatting.remarks import Remark, figure
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.releases.files import FileColumn
 
 MINIMISED = ("generalization_loss", "arithmetic_loss")
-CAUTION = (
-    "local recoding that loses little can be worked back in part by somebody who knows the method "
-    "(downcoding, minimality, combinatorial refinement): full-domain recoding is the safer choice"
-)
+CAUTION = Remark("worked_back")
+LABELS = {"hierarchy": Remark("hierarchy"), "sets": Remark("labels_sets")}
 
 
 def recode(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
@@ -52,7 +51,7 @@ def recode(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
         columns=recoded.file_columns,
         loss=recoded.losses(settings.weights or {}).to_dict(),
         details={
-            "labels": settings.labels,
+            "labels": LABELS.get(settings.labels, settings.labels),
             "classes": len(recoded.sizes),
             "smallest_class": int(recoded.sizes.min()),
             "cells_changed": recoded.cells_changed(),
@@ -144,21 +143,25 @@ def what_reasoning_tells(
         if all(isinstance(value, float) for value in numbers.values()):
             results.append(numbers)
         settled &= attacks.get("converged") is not False
-    doubt = "" if settled else "; sampled numbers that had not settled were left out"
     if not results:
-        return {"reasoning": f"run without a result{doubt}"}
+        return {"reasoning": _with_doubt(Remark("reasoning_none"), settled=settled)}
     worst = max(results, key=lambda r: r[NUMBERS[0]] - r[NUMBERS[1]])
     if records == len(classes):
-        return {"reasoning": f"run on all records{doubt}", **worst}
+        return {"reasoning": _with_doubt(Remark("reasoning_all"), settled=settled), **worst}
     number, share = len(np.unique(classes[chosen])), worst[NUMBERS[0]]
     deviation = DEVIATIONS * math.sqrt(share * (1 - share) / number)
+    drawn = Remark("reasoning_drawn", records=plural(records, "record"), number=figure(number))
     return {
-        "reasoning": f"run on {plural(records, 'record')}: all of {number:,} classes that were "
-        f"drawn by the seed{doubt}",
+        "reasoning": _with_doubt(drawn, settled=settled),
         **worst,
         "attacker_accuracy_low": max(0.0, share - deviation),
         "attacker_accuracy_high": min(1.0, share + deviation),
     }
+
+
+def _with_doubt(what: Remark, *, settled: bool) -> Remark:
+    """Say what was run, and whether sampled numbers had not settled."""
+    return what if settled else Remark("reasoning_unsettled", what=what)
 
 
 def draw_classes(classes: Ints, seed: int, most: int) -> Bools:

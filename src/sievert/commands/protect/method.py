@@ -15,6 +15,7 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.commands.protect.settings import METHODS, How, ProtectSettings
 from sievert.errors import require
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import Hierarchy
 from sievert.measurement.table_measures import MeasureSettings
 from sievert.policy import Policy
@@ -61,7 +62,7 @@ class RecordRelease:
     suppressed: Bools  # which records have * in every quasi-identifier
     chosen: Ints | None = None  # the records that are released, in their order; all unless given
     holds: bool = False
-    notes: Sequence[str] = ()
+    notes: Sequence[Remark] = ()
     secrets: Sequence[FileColumn] = ()  # a second table: a group, and the secrets of its records
     minimised: str | None = None  # the loss that the method looks at
 
@@ -83,14 +84,9 @@ def check_weights(option: str, weights: Mapping[str, float], quasi: Sequence[str
         require(0 < weight < math.inf, f"{option}: that of {name!r} is not positive")
 
 
-def seed_remark(seed: int) -> str:
+def seed_remark(seed: int) -> Remark:
     """What the reader should know of a release that can be worked back with its seed."""
-    return (
-        "the manifest holds the seed, with which the draw can be repeated: do not publish it"
-        if seed
-        else "drawn with the seed that everybody has: who knows the method can repeat it; give a "
-        "--seed of your own, and keep it to yourself"
-    )
+    return Remark("manifest_seed") if seed else Remark("public_seed_method")
 
 
 def method(how: How) -> Callable[[RecordTable, ProtectSettings], RecordRelease]:

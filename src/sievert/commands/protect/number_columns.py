@@ -12,6 +12,7 @@ from sievert.commands.protect.method import RecordRelease, RecordTable, seed_rem
 from sievert.commands.protect.settings import ProtectSettings
 from sievert.errors import InputError, UsageError, require
 from sievert.formatting import list_names
+from sievert.formatting.remarks import Remark
 from sievert.losses.distortion import expected_distortion
 from sievert.losses.label_sets import value_label_pairs
 from sievert.losses.loss import PairedColumn, Release, as_numbers
@@ -89,9 +90,9 @@ def required_numbers(table: RecordTable, how: str) -> dict[str, NumberColumn]:
     return columns
 
 
-def remark_on_numbers(columns: Mapping[str, NumberColumn]) -> str:
+def remark_on_numbers(columns: Mapping[str, NumberColumn]) -> Remark:
     """What the reader should know where codes look like numbers."""
-    return f"taken as numbers: {list_names(list(columns))}"
+    return Remark("taken_as_numbers", columns=list_names(list(columns)))
 
 
 def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def add_noise(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
         loss=change_losses(table, changed),
         details={
             "amount": amount,
-            "noise": "correlated" if settings.correlated else "independent",
+            "noise": Remark("noise_correlated" if settings.correlated else "noise_independent"),
             "noisy_columns": len(columns),
         },
         suppressed=np.zeros(table.records, dtype=bool),
@@ -191,7 +192,7 @@ def round_numbers(table: RecordTable, settings: ProtectSettings) -> RecordReleas
         columns=changed,
         loss=change_losses(table, changed),
         details={
-            "rounding": "unbiased" if settings.unbiased else "nearest",
+            "rounding": Remark("rounding_unbiased" if settings.unbiased else "rounding_nearest"),
             "rounded_columns": len(changed),
         },
         suppressed=np.zeros(table.records, dtype=bool),

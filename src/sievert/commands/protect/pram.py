@@ -6,6 +6,7 @@ from sievert.commands.protect.method import RecordRelease, RecordTable, seed_rem
 from sievert.commands.protect.number_columns import change_losses
 from sievert.commands.protect.settings import ProtectSettings
 from sievert.errors import require
+from sievert.formatting.remarks import Remark
 from sievert.losses.loss import combination_codes
 from sievert.releases.alphabets import (
     AUTO,
@@ -21,7 +22,7 @@ from sievert.releases.choices import IDENTITY, MOST
 from sievert.releases.files import FileColumn
 from sievert.tradeoff import Joint
 
-COLUMNS_REMARK = "each column has a channel of its own: their combinations are too many for one"
+COLUMNS_REMARK = Remark("own_channels_pram")
 
 
 def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sievert.checks.kept_columns import judge_kept
-from sievert.checks.spellings import BOTH_READ, Respelt, compare_spellings
+from sievert.checks.spellings import Respelt, both_read, compare_spellings
 from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
 from sievert.commands.protect.method import RecordRelease, check_weights
 from sievert.commands.protect.result import ColumnLevel
@@ -15,8 +15,9 @@ from sievert.commands.protect.settings import How, ProtectSettings
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
 from sievert.counts.recoded_records import RecodedRecords
-from sievert.errors import Caution, UsageError, require
+from sievert.errors import UsageError, require
 from sievert.formatting import plural
+from sievert.formatting.remarks import Caution, Remark
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data
 from sievert.measurement.combinations import count_combinations
 from sievert.measurement.table_measures import MeasureSettings
@@ -48,11 +49,6 @@ from sievert.session import Clock, count_people
 
 EARLIER = "--earlier"  # what no recoding may hold, in place of a limit
 STOPPED = "--seconds"  # why none was found, in place of a limit
-STAY = "{} suppressed, which stay as * in the release: as a class of their own they meet the limits"
-LEFT_OUT = (
-    "{} suppressed, which are left out of the release: as a class of their own they would breach a "
-    "limit; they count as suppressed all the same"
-)
 IN_THE_ENGINE = 10**6  # records from which the engine writes the release
 NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
 
@@ -89,7 +85,7 @@ class Protection:
     policy: Policy  # that is held against the release
     gate: Gate
     columns: Mapping[str, ColumnLevel]
-    notes: list[str]
+    notes: list[Remark]
     problem: ProtectionProblem | None = None
     recoding: FullDomainRecoding | None = None
     judgement: Judgement | None = None
@@ -117,7 +113,7 @@ class Preparation:
     roles: Roles
     policy: Policy
     gate: Gate
-    notes: list[str]
+    notes: list[Remark]
 
     def with_kept_known(self) -> "Preparation":
         """The same for a search, in which kept columns that outsiders may know stay as they are.
@@ -164,7 +160,7 @@ def prepare(
     )
     limited = any("secret" in BY_ID[m].kinds for m in policy.everywhere)
     bare = [s for s in roles.sensitive if not limited and not policy.inference.get(s)]
-    notes += map(Caution, unjudged_secrets(bare))
+    notes += (Caution.by_key(each.key, each.values) for each in unjudged_secrets(bare))
     policy = limit_share_suppressed(policy, plan.suppress, questions.records, notes)
     columns = dict.fromkeys((*roles.measured_columns, *keep, roles.person))
     gate = requested.gate(
@@ -219,7 +215,7 @@ def find_protection(
         joint = JointReleases(counted, roles.quasi, beside, earlier, k, distinct=distinct)
         problem.beside = joint
         if joint.respelt:
-            notes.append(Caution(BOTH_READ.format(plural(joint.respelt, "value"), repr(beside))))
+            notes.append(both_read(joint.respelt, beside))
             if beside not in start.gate.spellings:
                 start.gate.undecided("spelt_differently", [beside])
             start.gate.spellings[beside] = joint.respelt
@@ -227,8 +223,7 @@ def find_protection(
     recoding, unmet = _solve(problem, policy, given, roles.quasi, settings.seconds)
     if levels is not None:
         notes += (
-            f"the hierarchy of {name!r} ({source}) is made from this table: its labels may differ "
-            "from those of another"
+            Remark("made_from_table", column=repr(name), what=source)
             for name, source in sources.items()
             if is_made_from_data(source) and levels.get(name)
         )
@@ -376,10 +371,7 @@ def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQue
     require(missing != "wildcard", NO_WILDCARDS, hint="--missing value")
     people = count_people(questions, start.roles.person)
     if people.unnamed:
-        start.notes.append(
-            f"{plural(people.unnamed, 'record')} without a person: each counts as a person of its "
-            "own"
-        )
+        start.notes.append(Remark("without_person", records=plural(people.unnamed, "record")))
         start.gate.undecided("rows_without_person")
     return people if people.repeat(start.roles.quasi) else None
 
@@ -484,12 +476,12 @@ def settle_suppressed(verdicts: Sequence[Verdict], rows: str) -> tuple[tuple[Ver
     return tuple(verdicts), rows == DROP
 
 
-def what_became(suppressed: int, rows: str, *, drops: bool) -> list[str]:
+def what_became(suppressed: int, rows: str, *, drops: bool) -> list[Remark]:
     """A remark on what becomes of suppressed records, where the release decides it."""
     if not suppressed or rows != AUTO:
         return []
-    became = LEFT_OUT if drops else STAY
-    return [became.format(plural(suppressed, "record"))]
+    became = "suppressed_dropped" if drops else "suppressed_stay"
+    return [Remark(became, records=plural(suppressed, "record"))]
 
 
 def release_columns(

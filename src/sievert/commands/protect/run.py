@@ -32,7 +32,8 @@ from sievert.commands.protect.settings import FULL, METHODS, How, ProtectSetting
 from sievert.commands.protect.writing import ReleaseFile
 from sievert.counts.engines import choose_engine
 from sievert.counts.questions import Questions
-from sievert.errors import Caution, InvariantError, require
+from sievert.errors import InvariantError, require
+from sievert.formatting.remarks import Caution, Remark
 from sievert.measurement.combinations import count_combinations
 from sievert.measurement.population_settings import population_parameters
 from sievert.measurement.table_measures import MeasureSettings
@@ -64,15 +65,10 @@ from sievert.sources.isolation import private_directory
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import Table
 
-ORDER_BY_HASH = "the order of the rows tells nothing"
-ORDER_STAYS = "the rows keep the order of the table"
-ORDER_KEPT = (
-    "the release has its rows in the order of the table, which can give values back: somebody who "
-    "knows what the table is sorted by reads it from the place of a row"
-)
+ORDER_BY_HASH = Remark("order_by_hash")
+ORDER_STAYS = Remark("order_stays")
 # Readings that methods which make classes do not hold: they count as spelt, without kept columns.
 NOT_HELD = {SPELT_ALIKE, WITH_KEPT}
-KEPT = "the release also holds {}, unchanged: nothing was measured of it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,8 +249,9 @@ class ReleaseJob:
         )
         description = describe_input(self.table, protection.people or questions, settings.missing)
         judgement = self._judge(file, protection, kept)
-        cautions = [Caution(ORDER_KEPT)] if settings.keep_order else []
-        cautions += [Caution(KEPT.format(repr(c))) for c in kept if c not in own.roles.kept]
+        cautions = [Caution("order_kept")] if settings.keep_order else []
+        unknown_kept = [c for c in kept if c not in own.roles.kept]
+        cautions += [Caution("kept_column", column=repr(c)) for c in unknown_kept]
         protection.notes[:0] = cautions
         result = replace(
             _result(plan, protection, judgement, questions, description),

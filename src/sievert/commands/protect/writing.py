@@ -18,6 +18,7 @@ from sievert.counts.questions import Questions
 from sievert.counts.recoded_records import RecodedRecords
 from sievert.counts.release_order import order_key
 from sievert.counts.row_pairing import write_row_numbers
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measurement.table_measures import MeasureSettings
 from sievert.measures import BY_ID
@@ -261,7 +262,7 @@ class ReleaseFile:
         with open_source(part.path, **reading) as (_, questions):
             return examine_order(questions, part.names, options["orders"]).tells
 
-    def confirm(self, source: Mapping[str, Any]) -> list[str]:
+    def confirm(self, source: Mapping[str, Any]) -> list[Remark]:
         """The cautions of a new process; an error unless it meets the policy with every file."""
         cautions = []
         for part in self._limited:

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sievert import files
 from sievert.errors import InputError, require
 from sievert.formatting import ENGLISH
+from sievert.formatting.recognition import recognise_all
 from sievert.report import builder
 from sievert.report.builder import Place, write
 from sievert.report.page import Page
@@ -83,11 +83,11 @@ def _read_result(given: Place) -> dict[str, Any]:
     return result
 
 
-@dataclass(frozen=True)
 class SavedResult:
-    """A result that was read from its JSON."""
+    """A result that was read from its JSON, whose sentences are remarks again."""
 
-    data: Mapping[str, Any]
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data: Mapping[str, Any] = recognise_all(data)
 
     def to_dict(self) -> Mapping[str, Any]:
         """The JSON, as it was written."""

@@ -17,6 +17,7 @@ from sievert.commands.sketch.run import SketchSettings, read_salt, read_sketches
 from sievert.counts.questions import Questions
 from sievert.counts.sketch.storage import SIZE, SketchFile, check_size, is_sketch
 from sievert.errors import require
+from sievert.formatting.remarks import Remark
 from sievert.request.requested import (
     LARGE,
     PolicySource,
@@ -32,13 +33,10 @@ from sievert.session import Clock, Steps, no_progress
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import Table
 
-OVERLAP = (
-    "every class of one sketch is in another one with at least as many records: if one table "
-    "contains the other, its people are counted twice"
-)
-FEW = "a sketch has fewer than a thousand classes: its intervals may cover less than 95 %"
+OVERLAP = Remark("sketches_overlap")
+FEW = Remark("few_sampled")
 
-LIMITS = "the limits of the policy are not held against a sketch: that is done by sievert assess"
+LIMITS = Remark("sketch_limits")
 
 
 # The public function: its keywords are the options of the command, its docstring their reference.
@@ -179,7 +177,7 @@ def _merge(paths: list[Any], salt: bytes | None) -> SketchEstimates:
 
 
 def _estimate(
-    description: dict[str, Any], roles: Roles, file: SketchFile, notes: list[str]
+    description: dict[str, Any], roles: Roles, file: SketchFile, notes: list[Remark]
 ) -> SketchEstimates:
     keys = tuple(estimate_key(sample, file.secrets) for sample in file.samples)
     few = [FEW] if any(not key.exact and key.sampled < ENOUGH for key in keys) else []

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from sievert import files
 from sievert.arrays import Floats
 from sievert.checks.kept_columns import KEPT_NAMES_PEOPLE, KEPT_UNIQUE, many_unique
-from sievert.checks.spellings import TOLD_APART
+from sievert.checks.spellings import counted_apart
 from sievert.commands.synthetic.attacks.attacks import SyntheticSettings
 from sievert.commands.synthetic.attacks.kernels import Workers
 from sievert.commands.synthetic.result import SyntheticAssessment
@@ -30,9 +30,9 @@ from sievert.commands.synthetic.run import (
     spelt_values,
     split_columns,
 )
-from sievert.errors import Caution, require
+from sievert.errors import require
 from sievert.files import escape_formula
-from sievert.formatting import plural
+from sievert.formatting.remarks import Remark
 from sievert.policy import Policy
 from sievert.policy.judgement import OTHER_TABLES, toothless_remarks
 from sievert.request.repeated_rows import WEIGHT_NAMES_PEOPLE, naming_columns, naming_weight
@@ -48,9 +48,7 @@ from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
 MOST_NAMED = 4  # tables that are named one by one
-NO_CONTROL = (
-    "no control group: these are rates, not risks; a stranger may suffer as much (--control FILE)"
-)
+NO_CONTROL = Remark("no_control")
 
 
 # The public function: its keywords are the options of the command, its docstring their reference.
@@ -122,7 +120,7 @@ def synthetic(
     require(records is None or len(many) == 1, "--records goes with one synthetic table")
     refuse_engines("synthetic reads", source, original, *many, control)
     reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated({**source}))
-    clock, notes, lacking = reading.clock, [], list[str]()
+    clock, notes, lacking = reading.clock, [], list[Remark]()
     inputs = [original, *many, control, policy]
     with files.write_whole(records, sources=inputs, force=force) as target:
         outputs = [target] if target else []
@@ -150,10 +148,7 @@ def synthetic(
                 strangers = read_codes(questions, table.name, unused, together)
                 controlled = describe_input(table, questions)
         attacked, spelt = [], spelt_people(together, people, strangers)
-        notes += (
-            Caution(TOLD_APART.format(plural(number, "value"), repr(column)))
-            for column, number in spelt.items()
-        )
+        notes += (counted_apart(number, column) for column, number in spelt.items())
         for data in many:
             with reading(data) as (table, questions):
                 clock("reading the synthetic table", questions)
@@ -202,7 +197,7 @@ def synthetic(
                     target,
                     str(format_),
                 )
-    notes += merge_remarks([*lacking, *left_out(attacked)], [table.name for table in attacked])
+    notes += merge_remarks([*lacking, *left_out(attacked)])
     if requested.policy is not None:
         judged = [v for table in attacked if table.policy for v in table.policy.verdicts]
         notes += dict.fromkeys(toothless_remarks(judged, requested.policy))
@@ -241,16 +236,22 @@ def _record_columns(scores: Mapping[str, Floats], records: int) -> dict[str, Any
     }
 
 
-def merge_remarks(remarks: Sequence[str], tables: Sequence[str]) -> Iterator[str]:
+def merge_remarks(remarks: Iterable[Remark]) -> Iterator[Remark]:
     """What is said of several tables in the same words, once with their names or their number.
 
-    >>> [*merge_remarks(["a: few rows", "b: few rows", "no control"], ["a", "b"])]
-    ['a, b: few rows', 'no control']
+    >>> few = [Remark("control_too_small", table=name) for name in ("a", "b")]
+    >>> [remark[:10] for remark in merge_remarks([*few, Remark("no_control")])]
+    ['a, b: the ', 'no control']
     """
-    named: dict[tuple[type[str], str], list[str]] = {}
+    alike: dict[tuple[type[Remark], str], list[Remark]] = {}
     for remark in remarks:
-        name = next((t for t in tables if remark.startswith(f"{t}: ")), "")
-        named.setdefault((type(remark), remark.removeprefix(name)), []).append(name)
-    for (kind, words), names in named.items():
-        several = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} tables"
-        yield kind(f"{several}{words}")
+        own_words = remark.removeprefix(f"{remark.values.get('table')}: ")
+        alike.setdefault((type(remark), own_words), []).append(remark)
+    for same in alike.values():
+        names = [remark.values["table"] for remark in same if "table" in remark.values]
+        if len(names) > MOST_NAMED:
+            yield same[0].with_values(table=f"{len(names)} tables")
+        elif len(names) > 1:
+            yield same[0].with_values(table=", ".join(names))
+        else:
+            yield same[0]

@@ -26,9 +26,10 @@ from sievert.commands.synthetic.losses import UnpairedLoss, group_numbers, unpai
 from sievert.commands.synthetic.result import AttackedTable, alarms_of
 from sievert.counts.questions import Questions
 from sievert.counts.suppression import Suppression
-from sievert.errors import Caution, InputError, UsageError, require
+from sievert.errors import InputError, UsageError, require
 from sievert.formatting import list_names, plural
 from sievert.formatting.canonical import canonical_text, group_spellings
+from sievert.formatting.remarks import Caution, Remark, figure
 from sievert.losses.loss import combination_codes
 from sievert.policy import Judgement, MeasureLimit, Policy, Verdict
 from sievert.policy.judgement import is_toothless_attack
@@ -36,20 +37,16 @@ from sievert.request.requested import RequestedRoles, check_known
 from sievert.roles import Roles
 
 SETS_LEFT_OUT = "not all sets of columns were tried"
-NO_CONTROL = "a limit on {} needs a control group"
-OWN_ROWS = (
-    "people have several rows, and the other rows of a person count as other people: membership "
-    "and unique copies may miss people whose rows are alike"
-)
-TOO_FEW = "the control is so small that a quarter of the people could be hit unseen"
-SEEN = "most strangers whose row nobody else has are in the table, too"
+
+TOO_FEW = Remark("few_strangers")
+SEEN = Remark("strangers_seen")
 LARGE_EXCESS = 0.25  # the least that is seen, from which on a control is too small
 MOST_STRANGERS = 0.5  # that are in the table, from which on the generator may have seen them
 CONTROL_HINT = "--control FILE: people drawn with the original that the generator never saw"
 TEXT = "VARCHAR"
 LARGEST = 10**300
 ATTACKED = Suppression(kept=True)  # a row of * alone is attacked as any other
-NO_ORDER_OF_ROWS = "the order of the rows was not looked at: no attack goes by it"
+NO_ORDER_OF_ROWS = Remark("order_of_synthetic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +310,7 @@ def _verdicts(policy: Policy, results: SyntheticAttacks) -> Iterator[Verdict]:
             for number, limit in limits.items():
                 value = _worst_rate(attack) if number == "rate" else getattr(attack, number)
                 if attack.control is None and number != "rate":
-                    raise UsageError(NO_CONTROL.format(number), hint=CONTROL_HINT)
+                    raise UsageError(Remark("needs_control", measure=number), hint=CONTROL_HINT)
                 verdict = _verdict(f"{place}.{number}", value, limit)
                 if verdict.met and (doubt := _doubt(attack, number)):
                     verdict = replace(verdict, met=None, reason=doubt)
@@ -343,7 +340,7 @@ def _worst_rate(attack: SyntheticAttack) -> float | None:
 
 def _verdict(measure: str, value: float | None, limit: MeasureLimit) -> Verdict:
     if value is None:
-        why = "the attack gives no number here"
+        why = Remark("no_number_here")
         return Verdict(measure, "synthetic", limit.min, limit.max, None, None, why)
     met = (limit.min is None or value >= limit.min) and (limit.max is None or value <= limit.max)
     return Verdict(measure, "synthetic", limit.min, limit.max, value, met)
@@ -381,35 +378,36 @@ def attack_table(
     )
 
 
-def own_rows(original: TableCodes) -> Iterator[str]:
+def own_rows(original: TableCodes) -> Iterator[Remark]:
     """What is to be said where people, not only households, have several rows."""
     if original.clusters is not None and len(np.unique(original.clusters[1])) < original.records:
-        yield Caution(OWN_ROWS)
+        yield Caution("own_rows")
 
 
-def left_out(attacked: Sequence[AttackedTable]) -> Iterator[str]:
+def left_out(attacked: Sequence[AttackedTable]) -> Iterator[Remark]:
     """What is to be said of people and of sets of columns that were not tried or say nothing."""
     for table in attacked:
         results = table.results
         if (results.attacks["membership"].least_excess or 0.0) >= LARGE_EXCESS:
-            yield Caution(f"{table.name}: {TOO_FEW}")
+            yield Caution("control_too_small", table=table.name)
         if _strangers_seen(results.attacks["unique_copies"]):
-            yield Caution(
-                f"{table.name}: {SEEN}: the generator has seen the control, or the columns are few"
-            )
+            yield Caution("control_seen", table=table.name)
         if results.every > 1:
-            people = results.attacks["membership"].original.people
-            yield (
-                f"{table.name}: too many people and rows to compare each with each: linkability, "
-                f"inference and membership attack one person of {results.every:,} ({people:,} of "
-                "the original), and their rates have intervals"
+            yield Remark(
+                "too_many_pairs",
+                table=table.name,
+                number=figure(results.every),
+                people=figure(results.attacks["membership"].original.people),
             )
         for attack in (*results.narrower.values(), results.attacks["singling_out"]):
-            if (every := attack.details["every"]) > 1:
-                yield (
-                    f"{table.name}: singling out by {plural(attack.details['columns'], 'column')} "
-                    f"tries one set of columns of {every:,}, {attack.details['sets']:,} in all: "
-                    "more people may be singled out"
+            every = attack.details["every"]
+            if every > 1:
+                yield Remark(
+                    "too_many_sets",
+                    table=table.name,
+                    columns=plural(attack.details["columns"], "column"),
+                    number=figure(every),
+                    sets=figure(attack.details["sets"]),
                 )
 
 
@@ -451,33 +449,22 @@ def beside(
     columns: Sequence[str],
     roles: Roles,
     respelt: Mapping[str, int],
-) -> Iterator[str]:
+) -> Iterator[Remark]:
     """What is to be said of columns that are not attacked, as not all tables have them alike.
 
     Some values of columns are `respelt`: how many.
     """
     name = synthetic.name
     if lacking := [c for c in original.columns if c not in synthetic.columns]:
-        yield f"{name} lacks {plural(len(lacking), 'column')} of the original, which no attack uses"
+        yield Remark("table_lacks", table=name, columns=plural(len(lacking), "column"))
     if left_out := [c for c in (*roles.quasi, *roles.sensitive) if c in lacking]:
-        yield f"{name}: attackers know and infer nothing of {list_names(left_out)}, which it lacks"
+        yield Remark("table_infers_nothing", table=name, columns=list_names(left_out))
     for column, number in respelt.items():
         values = plural(number, "value")
-        yield Caution(
-            f"{name}: {values} of {column!r} are in the original in another spelling only: no "
-            "attack takes them for copies"
-        )
+        yield Caution("table_spelt_otherwise", table=name, values=values, column=repr(column))
     if more := [c for c in synthetic.columns if c not in original.columns]:
-        yield Caution(
-            f"{name}: no attack uses {list_names(more)}, which the original lacks: a column under "
-            "another name discloses as much"
-        )
+        yield Caution("table_has_more", table=name, columns=list_names(more))
     if apart := [c for c in original.columns if c in synthetic.columns and c not in columns]:
-        yield Caution(
-            f"{name}: no attack uses {list_names(apart)}, of which it has no value that the "
-            "original has: are they written differently?"
-        )
+        yield Caution("table_written_differently", table=name, columns=list_names(apart))
     if own := [c for c in roles.identifier if c in synthetic.unused]:
-        yield Caution(
-            f"{name}: no attack uses {list_names(own)}: leave identifiers out of the table"
-        )
+        yield Caution("table_has_identifiers", table=name, columns=list_names(own))

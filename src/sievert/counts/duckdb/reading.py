@@ -11,6 +11,7 @@ from typing import Any
 from sievert.counts.adapter import Kind
 from sievert.counts.cells import quote_identifier
 from sievert.errors import InputError, UsageError, require, unknown
+from sievert.formatting.remarks import Remark
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table, note_not_read
 from sievert.sources.unpack import size
@@ -29,10 +30,15 @@ COPY = {
     "pairing": "FORMAT parquet, COMPRESSION zstd, KV_METADATA {{sievert: 'pairing', pairing: "
     "{details}}}, USE_TMP_FILE false",
 }
-INT96 = "{} holds timestamps of the old kind (INT96), compared to the microsecond"
+
 LINE = 1 << 21
 MOST_MEMORY = 1 << 60
 SHARE = 0.6  # of the memory of a process: the rest is for what is made of the counts
+
+
+def old_timestamps(column: str) -> Remark:
+    """Say that a column has timestamps which are compared to the microsecond."""
+    return Remark("old_timestamps", column=repr(column))
 
 
 def copy_options(kind: str, *, delimiter: str = ",", header: bool = True, details: str = "") -> str:
@@ -128,7 +134,7 @@ def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
         if precision is not None and precision > 38:
             engine.unusable[name] = f"has {precision} digits, and would be rounded"
         elif kind == "INT96":
-            engine.notes.append(INT96.format(repr(name)))
+            engine.notes.append(old_timestamps(name))
     keys = table.member.split("/") if table.member else []
     return check_names([*(name for name, _ in columns_by_file[0]), *keys], table.name)
 

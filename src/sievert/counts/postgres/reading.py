@@ -24,6 +24,7 @@ from sievert.errors import (
     require,
     unknown,
 )
+from sievert.formatting.remarks import Remark
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table
 
@@ -55,9 +56,9 @@ REASONS = (
 )
 GRANT = "GRANT SELECT, or another role"
 TIMED_OUT = ("57014", "25P03", "25P04", "55P03")  # of a statement, idling, a transaction, a lock
-CHAR = "{} is of type character(n): blanks at the end of its values do not count"
-DIGITS = "{} is numeric without a precision: compared as text; --type COL=float gives it an order"
-HIDDEN = "the role may not see all records (row-level security)"
+CHAR = "padded_text"  # the key of a remark
+DIGITS = "plain_numeric"
+HIDDEN = Remark("row_security")
 
 # A type of Postgres as one of DuckDB; NUMERIC and INTERVAL travel in their own way, as text.
 PLAIN = {
@@ -187,7 +188,7 @@ def transfer_type(column: PostgresColumn, table: Table) -> str:
     return column.kind or "VARCHAR" if typed is None else SQL_TYPES[typed]
 
 
-def check_usable(column: PostgresColumn, table: Table) -> list[str]:
+def check_usable(column: PostgresColumn, table: Table) -> list[Remark]:
     """An error where values cannot be compared, or not be read; what is to be said about them."""
     require(
         column.readable,
@@ -202,7 +203,7 @@ def check_usable(column: PostgresColumn, table: Table) -> list[str]:
         f"column {column.name!r} is of type {column.type}, not of plain values",
         hint=f"a column of plain values, or --type {column.name}=text",
     )
-    return [column.note.format(repr(column.name))] if column.note else []
+    return [Remark(column.note, column=repr(column.name))] if column.note else []
 
 
 # -- as DuckDB takes it over -------------------------------------------------------------------

@@ -205,7 +205,7 @@ def _check_files(engine: Any, session: SparkSession, frame: DataFrame) -> None:
     )
     for line in schemas[0] if schemas else ():
         if old := re.fullmatch(r"  \w+ int96 (.*);", line):
-            engine.notes.append(reading.INT96.format(repr(old[1])))
+            engine.notes.append(reading.old_timestamps(old[1]))
 
 
 # -- values as they are compared ---------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sievert.formatting.recognition import recognise
 from sievert.report.parts import ReportPart
 from sievert.workbench.choices import Choices
 from sievert.workbench.level_names import level_of, levels_text
@@ -69,7 +70,7 @@ def _row(
     name = part.writer.name(column)
     of = measured["reidentification"]
     without = part.texts("options.without", columns=name)
-    words = without if how == WITHOUT else f"{name} {part.texts.remark(how)}"
+    words = without if how == WITHOUT else f"{name} {part.texts.remark(recognise(how))}"
     return {
         "words": words[:1].upper() + words[1:],
         "alone": part.writer.count(of["unique_count"]),

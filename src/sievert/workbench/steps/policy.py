@@ -9,6 +9,7 @@ from typing import Any
 
 from sievert import files
 from sievert.errors import RefusedError, UsageError, require
+from sievert.formatting.recognition import recognise
 from sievert.measures import BY_ID
 from sievert.policy import parse_policy
 from sievert.policy.document import LIMITS
@@ -79,7 +80,10 @@ def _context(view: View) -> dict[str, Any]:
         "new": {n: sent.one(f"new_{n}") if sent else "" for n in ("measure", "place", "bound")},
         "checked": check is not None,
         "other_gaps": [
-            {"text": texts.remark(gap["text"]), "try": texts.remark(gap["suggestion"])}
+            {
+                "text": texts.remark(recognise(gap["text"])),
+                "try": texts.remark(recognise(gap["suggestion"])),
+            }
             for gap in gaps
             if id(gap) not in about
         ],
@@ -151,7 +155,7 @@ def _limit_row(key: str, bounds: str, gaps: list[dict[str, Any]], texts: Texts) 
         "impossible": any(gap["what"] == "impossible_limits" for gap in own),
         "drop": "",
         "gaps": own,
-        "remarks": [texts.remark(gap["text"]).partition(": ")[2] for gap in own],
+        "remarks": [texts.remark(recognise(gap["text"])).partition(": ")[2] for gap in own],
     }
 
 

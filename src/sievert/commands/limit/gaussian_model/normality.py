@@ -18,6 +18,7 @@ from sievert.commands.limit.gaussian_model.canonical_pair import matrix, standar
 from sievert.errors import InputError, require
 from sievert.estimators.ksg import ksg
 from sievert.formatting import plural, printable
+from sievert.formatting.remarks import Figure, Remark
 from sievert.losses.gaussian import DEPENDENT, scalar
 from sievert.losses.numeric_columns import correlations
 from sievert.measures.kernel import total
@@ -105,7 +106,7 @@ class Normality:
         return all(c.near for c in self.columns) and apart < APART
 
     @property
-    def sentences(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[Remark, ...]:
         """The result in words."""
         return tuple(_sentences(self))
 
@@ -248,35 +249,57 @@ def _shared_information(labels: Sequence[str], scores: Floats, i: int, j: int) -
     )
 
 
-def _sentences(check: Normality) -> list[str]:
+def _sentences(check: Normality) -> list[Remark]:
     if not check.columns:
-        return ["No column has more than one value."]
-    whole = f"{plural(check.records, 'record')} of {plural(len(check.columns), 'column')}"
-    sure = "are not Gaussian" if check.rejected else "give no sign of not being Gaussian"
-    p_value = "p < 1e-12" if check.p_value < 1e-12 else f"p = {check.p_value:.2g}"
+        return [Remark("no_column_varies")]
+    tiny = check.p_value < 1e-12
     text = [
-        f"{whole} {sure} ({p_value}).",
-        *(
-            f"{printable(c.name)} is far from Gaussian: skewness {c.skewness:.2f}, "
-            f"excess kurtosis {c.kurtosis:.2f} (0 and 0 for a Gaussian)."
-            for c in check.columns
-            if not c.near
-        ),
+        Remark(
+            "not_gaussian" if check.rejected else "gaussian",
+            records=plural(check.records, "record"),
+            columns=plural(len(check.columns), "column"),
+            p=Remark("p_tiny") if tiny else Remark("p_value", number=_two_digits(check.p_value)),
+        )
+    ]
+    text += [
+        Remark(
+            "far_from_gaussian",
+            column=printable(c.name),
+            skewness=_two_places(c.skewness),
+            kurtosis=_two_places(c.kurtosis),
+        )
+        for c in check.columns
+        if not c.near
     ]
     if None not in (check.kurtosis, check.kurtosis_expected) and len(check.columns) > 1:
         text.append(
-            f"Together: Mardia's skewness {check.skewness:.2f} (0 for a Gaussian), kurtosis "
-            f"{check.kurtosis:.2f} ({check.kurtosis_expected:.2f} for a Gaussian)."
+            Remark(
+                "mardia",
+                skewness=_two_places(check.skewness),
+                kurtosis=_two_places(check.kurtosis),
+                expected=_two_places(check.kurtosis_expected),
+            )
         )
     text += [
-        f"{printable(p.columns[0])} and {printable(p.columns[1])} tell {p.estimated:.2f} "
-        f"bits of each other by nearest neighbours, {p.gaussian:.2f} were they Gaussian."
+        Remark(
+            "nearest_neighbours",
+            first=printable(p.columns[0]),
+            second=printable(p.columns[1]),
+            bits=_two_places(p.estimated),
+            gaussian=_two_places(p.gaussian),
+        )
         for p in check.pairs
         if p.apart is not None and abs(p.apart) >= APART
     ]
     missing = len([pair for pair in check.pairs if pair.apart is None])
     if missing:
-        text.append(f"What {plural(missing, 'pair')} of columns share could not be estimated.")
-    fair = "is a fair description of these columns"
-    only = "describes Gaussian columns with these covariances only"
-    return [*text, f"The Gaussian limit {fair if check.near else only}."]
+        text.append(Remark("pairs_unknown", pairs=plural(missing, "pair")))
+    return [*text, Remark("gaussian_fair" if check.near else "gaussian_only")]
+
+
+def _two_places(number: float | None) -> Figure:
+    return Figure(f"{number:.2f}")
+
+
+def _two_digits(number: float) -> Figure:
+    return Figure(f"{number:.2g}")
