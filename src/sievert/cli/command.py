@@ -107,9 +107,9 @@ class Command:
         from sievert.report.builder import ResultPages
         from sievert.report.parts import ResultContent
 
-        draw = getattr(result, "charts", lambda: _assessment_charts(result))
         pages = ResultPages(ResultContent(result), output.language, line)
-        outputs.write(pages, draw)
+        charts = getattr(result, "charts", lambda: _assessment_charts(result))
+        outputs.write(pages, lambda: pages.pictures() or charts())
         outputs.write_limits(pages.result, self.roles.policy)
         if output.json_ != "-":
             from sievert.report import terminal
