@@ -61,7 +61,7 @@ class Result(ShownResult):
     table: Mapping[str, Any]  # its name, rows, columns and where it is from
     roles: Roles  # of the columns
     _: KW_ONLY
-    warnings: tuple[Remark, ...] = ()  # for the reader
+    warnings: tuple[Remark, ...] = ()  # remarks for the reader: the English sentences
     unassessed: tuple[str, ...] = ()  # columns without a role
     timings: Mapping[str, float] = field(default_factory=dict, compare=False)  # seconds by step
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False)  # bytes by step
