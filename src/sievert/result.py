@@ -74,7 +74,7 @@ class Result(ShownResult):
     table: Mapping[str, Any]  # its name, rows, columns and where it is from
     roles: Roles  # of the columns
     _: KW_ONLY
-    warnings: tuple[Remark, ...] = ()  # for the reader
+    warnings: tuple[Remark, ...] = ()  # remarks for the reader: the English sentences
     unassessed: tuple[str, ...] = ()  # columns without a role
     timings: Mapping[str, float] = field(default_factory=dict, compare=False)  # seconds by step
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False)  # bytes by step
@@ -121,6 +121,20 @@ class Result(ShownResult):
 
     def _content(self) -> dict[str, Any]:
         raise NotImplementedError
+
+    @staticmethod
+    def saved_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+        """What all results have, read back from the JSON of one whose sentences are remarks."""
+        cautions = {*data.get("cautions", ())}
+        return {
+            "table": data["table"],
+            "roles": Roles.from_dict(data["roles"]),
+            "unassessed": tuple(data["roles"].get("unassessed") or ()),
+            "warnings": tuple(
+                Caution.by_key(w.key, w.values) if w in cautions and isinstance(w, Remark) else w
+                for w in data.get("warnings", ())
+            ),
+        }
 
     def share(self, *, min_cell: int = 10, mask_names: bool = False) -> "SharedResult":
         """What may be shared of it: verdicts, and numbers that one person can hardly move.

@@ -84,6 +84,23 @@ class Roles:
             "unassessed": list(unassessed),
         }
 
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> "Roles":
+        """Read the roles back from the JSON of a result."""
+        kept = given.get("kept") or {}
+        return cls(
+            quasi=tuple(given["quasi"]),
+            sensitive=tuple(given["sensitive"]),
+            identifier=tuple(given.get("identifier") or ()),
+            person=given.get("person"),
+            household=given.get("household"),
+            weight=given.get("weight"),
+            ignored=dict(given.get("ignored") or {}),
+            kept={column: entry["reason"] for column, entry in kept.items()},
+            unknowable=tuple(c for c, entry in kept.items() if entry["outsiders_cannot_know"]),
+            rows_are_people=bool(given.get("rows_are_people")),
+        )
+
     def _kept_entries(self) -> dict[str, dict[str, Any]]:
         """The kept columns as JSON."""
         return {

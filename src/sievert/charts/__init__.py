@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sievert.charts.curves import lines, of_approximate, of_compromises, of_reasoning
     from sievert.charts.drawing import BandPoint, Bar, Spec, band, bars
-    from sievert.charts.frontier import of_frontier
     from sievert.charts.rendering import check, svg, write
     from sievert.charts.results import of_attacks, of_explanation, of_sizes
     from sievert.charts.risk_utility_map import (
@@ -35,7 +34,6 @@ __all__ = [
     "of_comparison",
     "of_compromises",
     "of_explanation",
-    "of_frontier",
     "of_limit",
     "of_reasoning",
     "of_sizes",
@@ -46,7 +44,6 @@ __all__ = [
 _HOMES = {
     "curves": ("lines", "of_approximate", "of_compromises", "of_reasoning"),
     "drawing": ("BandPoint", "Bar", "Spec", "band", "bars"),
-    "frontier": ("of_frontier",),
     "results": ("of_attacks", "of_explanation", "of_sizes"),
     "risk_utility_map": ("Dot", "of_comparison", "of_limit", "risk_utility_chart", "tradeoff"),
     "rendering": ("check", "svg", "write"),

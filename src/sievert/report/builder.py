@@ -36,6 +36,7 @@ from sievert.report.page import (
     Paragraph,
     Picture,
     Points,
+    Spec,
     walk,
 )
 from sievert.report.page_modules import page_module
@@ -161,6 +162,14 @@ class ResultPages:
             words = (f"{texts('options.command')}:", f"  {command}") if command else ()
             fits = self._draft.parts[0].kind == "assess"
             return replace(page, commands=words, fits=fits)
+
+    def pictures(self) -> dict[str, Spec]:
+        """The charts of the page that are files of their own, by their names."""
+        if self.result.shared:
+            return {}
+        with self._draft.texts.spoken():
+            blocks = walk(self._draft.chapters(""))
+            return {b.name: b.spec for b in blocks if isinstance(b, Picture) and b.name}
 
 
 class PageDraft:

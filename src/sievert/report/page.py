@@ -60,13 +60,15 @@ class Grid:
 class Picture:
     """A chart, what to see in it, and the table of its numbers.
 
-    A terminal shows the table of one for the `screen`, and all of the others on demand.
+    A terminal shows the table of one for the `screen`, and all of the others on demand. One with a
+    `name` is also a file of --charts, which is called that.
     """
 
     spec: Spec
     caption: str
     behind: Grid
     screen: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True)

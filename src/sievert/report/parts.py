@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 from sievert.charts.drawing import short_name
 from sievert.formatting import count, digits, percent, printable, significant
@@ -68,6 +68,17 @@ class NumberWriter:
 
 
 Data = Mapping[str, Any]
+
+
+class ReadBack(Protocol):
+    """A kind of result that can be read back from its JSON."""
+
+    @classmethod
+    def from_dict(cls, data: Data) -> Self:
+        """Read a result back from its JSON."""
+
+
+Saved = TypeVar("Saved", bound=ReadBack)
 # The text on the columns of each role, in the order of a page.
 ROLE_TEXTS = {
     "quasi": "front.outsider",
@@ -128,6 +139,10 @@ class ReportPart:
     def texts(self) -> Texts:
         """All sentences."""
         return self.writer.texts
+
+    def read(self, kind: type[Saved]) -> Saved:
+        """The result itself; one that was saved is read back from its JSON."""
+        return self.result if isinstance(self.result, kind) else kind.from_dict(self.data)
 
     @property
     def rows(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +13,11 @@ import pytest
 from helpers.commandline import run
 
 import sievert
+from sievert.commands.hierarchies.result import ProposedHierarchies
+from sievert.commands.report.api import build_page
 from sievert.errors import InputError, UsageError
+from sievert.formatting.recognition import recognise_all
+from sievert.report import markdown
 
 RULES = """
 [roles]
@@ -207,3 +212,17 @@ def test_values_without_a_place_and_unknown_columns(
     said = capsys.readouterr().err
     assert "No such file" in said and "quantile:16,8,4" in said
     assert run("assess", str(data), "-q", "age", "--hierarchy", "age") == 2
+
+
+def test_a_saved_result_has_the_same_page() -> None:
+    table = people()
+    found = sievert.propose_hierarchies(table, ["age", "income", "day"], "ill")
+    saved = json.loads(json.dumps(found.to_dict()))
+    read = ProposedHierarchies.from_dict(recognise_all(saved))
+    assert {**read.columns} == {
+        name: replace(column, given=column.text, hierarchy=None)
+        for name, column in found.columns.items()
+    }
+    assert (read.roles.quasi, read.roles.sensitive) == (found.roles.quasi, found.roles.sensitive)
+    assert read.warnings == found.warnings and read.cautions == found.cautions
+    assert markdown.render(build_page([saved])) == markdown.render(build_page([found]))

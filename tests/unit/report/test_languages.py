@@ -25,8 +25,8 @@ import pytest
 import sievert
 from sievert import formatting
 from sievert.charts import Dot, risk_utility_chart
-from sievert.charts.frontier import SHAPES, FrontierDot, frontier_chart
 from sievert.charts.risk_utility_map import limit_chart
+from sievert.commands.protect.frontier_chart import SHAPES, FrontierDot, frontier_chart
 from sievert.errors import UsageError
 from sievert.formatting import percent
 from sievert.formatting.recognition import BRACES as BRACE

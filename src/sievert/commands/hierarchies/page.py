@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sievert.commands.hierarchies.result import ProposedHierarchies
 from sievert.formatting import count
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
@@ -15,9 +16,8 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
     """How many columns have a hierarchy, and that they are proposals."""
-    proposals = part.data["proposals"]
-    number = sum(entry["reason"] != "given" for entry in proposals.values())
-    values = {"number": part.writer.count(number), "columns": part.writer.count(len(proposals))}
+    result, count = part.read(ProposedHierarchies), part.writer.count
+    values = {"number": count(result.proposed), "columns": count(len(result.columns))}
     return [(part.say("proposals", **values), part.say("decide"))]
 
 
@@ -25,11 +25,11 @@ def _columns(part: ReportPart) -> Any:
     rows = [
         (
             part.writer.name(name),
-            entry["hierarchy"],
-            " ".join(part.writer.count(number).text for number in entry["labels"]),
-            part.say(entry["reason"], distinct=count(entry["distinct"])),
+            column.text,
+            " ".join(part.writer.count(number).text for number in column.labels),
+            part.say(column.reason, distinct=count(column.distinct)),
         )
-        for name, entry in part.data["proposals"].items()
+        for name, column in part.read(ProposedHierarchies).columns.items()
     ]
     heads = ("head_column", "head_hierarchy", "head_labels", "head_reason")
     return part.grid("columns_table", heads, rows, ())

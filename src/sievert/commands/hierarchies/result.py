@@ -22,6 +22,17 @@ class ProposedColumn:
     labels: tuple[int, ...]  # how many there are on each level
     hierarchy: Hierarchy | None
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ProposedColumn":
+        """Read an entry of the JSON, which does not have the hierarchy itself."""
+        return cls(
+            given=data["hierarchy"],
+            reason=data["reason"],
+            distinct=data["distinct"],
+            labels=tuple(data["labels"]),
+            hierarchy=None,
+        )
+
     @property
     def text(self) -> str:
         """The specification, where it is one."""
@@ -38,6 +49,18 @@ class ProposedHierarchies(Result):
     """A hierarchy for every quasi-identifier; `toml()` is what a policy can hold."""
 
     columns: Mapping[str, ProposedColumn]  # by quasi-identifier
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ProposedHierarchies":
+        """Read what a page shows back from the JSON."""
+        proposals = data["proposals"].items()
+        columns = {name: ProposedColumn.from_dict(entry) for name, entry in proposals}
+        return cls(**cls.saved_fields(data), columns=columns)
+
+    @property
+    def proposed(self) -> int:
+        """The number of columns whose hierarchy was not given."""
+        return sum(column.reason != GIVEN for column in self.columns.values())
 
     @property
     def hierarchies(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from sievert.charts.frontier import frontier_chart, frontier_dots, least_points
+from sievert.commands.protect.frontier_chart import frontier_chart, frontier_dots, least_points
 from sievert.formatting.loss_names import WRITTEN
 from sievert.report.limits import limits_chapter
 from sievert.report.page import Block, Chapter, Paragraph, Picture
@@ -219,7 +219,7 @@ def frontier_chapters(part: ReportPart) -> Iterator[Chapter]:
     blocks: tuple[Block, ...] = (
         Paragraph(part.say("frontier_reading", **number), "lead"),
         *_limit(part),
-        Picture(spec, part.say("frontier_see"), grid, screen=True),
+        Picture(spec, part.say("frontier_see"), grid, screen=True, name="frontier"),
     )
     yield Chapter(part.say("frontier_title"), part.anchor("frontier"), blocks, screen=True)
 

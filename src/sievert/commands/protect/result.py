@@ -164,10 +164,10 @@ class Protected(Result):
         }
 
     def charts(self) -> dict[str, Any]:
-        """Vega-Lite dicts by name: the frontier."""
-        from sievert.charts import of_frontier
+        """Vega-Lite dicts by name: the frontier, as it is on the page."""
+        from sievert.report.builder import ResultPages
 
-        return of_frontier(self.to_dict())
+        return ResultPages(self).pictures()
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         return ({"column": name, **vars(column)} for name, column in self.columns.items())

@@ -146,29 +146,6 @@ def _region(dots: Sequence[FrontierDot], most: float, high: float) -> list[Spec]
     return [{"across": at, "up": low, "top": high} for at, low in corners]
 
 
-def of_frontier(content: Mapping[str, Any]) -> dict[str, Spec]:
-    """The chart of the frontier in the JSON of `protect`; none without one."""
-    if not content.get("frontier"):
-        return {}
-    secret = content["frontier_secret"]
-    lost = "I(X;Y) - I(X';Y)" if secret else content["minimised"]
-    what = f" of {short_name(secret)}" if secret else ""
-    return {
-        "frontier": frontier_chart(
-            f"What each recoding discloses, and what it has lost{what}",
-            (
-                f"Lost: {lost}. Disclosed: H(X'), bits per record. Down and to the left is better",
-                "Grey: where some release meets the policy and is no worse. Dashed: the least that "
-                "any release was found to disclose",
-            ),
-            frontier_dots(content),
-            least=least_points(content),
-            across=f"Lost{what}, bits" if secret else "Loss",
-            up="Disclosed of who is who, bits",
-        )
-    }
-
-
 def frontier_dots(content: Mapping[str, Any]) -> list[FrontierDot]:
     """The points of the JSON and the releases beside them, as they are drawn."""
     dots = []
