@@ -22,7 +22,8 @@ INFORMATION, CLASSES = "measures/information.py", "measures/classes.py"
 DIVERSITY, CLOSENESS = "measures/diversity.py", "measures/closeness.py"
 CELLS, DUCKDB, FRAMES = "counts/cells.py", "counts/duckdb/adapter.py", "sources/columns.py"
 READING, SECRET_COUNTS = "counts/duckdb/reading.py", "counts/secret_counts.py"
-CODED, PEOPLE = "counts/coded.py", "counts/people.py"
+CODED = "counts/coded_cells.py"
+PEOPLE = "counts/people.py"
 
 UNUSED = """
 def _with_unused(data):

@@ -21,7 +21,7 @@ from pyarrow import csv, parquet
 
 import sievert
 from sievert import session
-from sievert.commands.explain import api as explanation
+from sievert.commands.explain import run as explanation
 from sievert.counts.coded import CodedTable
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.memory_cells import MemoryCells

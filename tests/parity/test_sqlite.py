@@ -15,10 +15,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
-from randomtables import Case, case, mark_suppressed
-from roworder import without_order
-from suppressedoracle import limits_on_classes
+from helpers.effort import tried
+from helpers.randomtables import Case, case, mark_suppressed
+from helpers.roworder import without_order
+from helpers.suppressedoracle import limits_on_classes
 
 import sievert
 from sievert.counts import engines

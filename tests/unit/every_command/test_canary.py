@@ -1107,7 +1107,7 @@ class Noted(ZeroDivisionError):
 
 
 DEFECTS: dict[str, Callable[[str], Exception]] = {
-    "sievert.commands.assess.api.assess": ZeroDivisionError,
+    "sievert.commands.assess.run.run": ZeroDivisionError,
     "sievert.sources.csv_scan.scan": Noted,
     "sievert.counts.coded.CodedTable.secret_counts": KeyError,
     "sievert.commands.assess.odd_values.value_remarks": lambda t: UnicodeDecodeError(
@@ -1359,7 +1359,7 @@ def test_errors_of_comparisons_tell_no_cell(case: str, stage: Stage) -> None:
 
 @pytest.mark.parametrize(
     "where",
-    ["sievert.commands.compare.api.compare", "sievert.pairing.record_pairs.pair_columns",
+    ["sievert.commands.compare.run.run", "sievert.pairing.record_pairs.pair_columns",
      "sievert.losses.label_sets._observed_coverage", "sievert.commands.compare.page.blocks",
      "sievert.commands.compare.result.Comparison.to_dict"],
 )  # fmt: skip
@@ -1776,7 +1776,7 @@ def test_the_canary_sings_of_errors(
             raise sievert.SievertError("not done") from error
 
     assert hits(raised(leaky, caplog).encode(), "cell")
-    monkeypatch.setattr("sievert.commands.assess.api.assess", leaky)
+    monkeypatch.setattr("sievert.commands.assess.run.run", leaky)
     run = stage.run("assess", stage.table(), *CROWD.roles, "--debug")
     assert run.code == 70
     run.check("plain")
