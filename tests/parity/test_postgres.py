@@ -406,10 +406,11 @@ AWKWARD: dict[str, tuple[str, str, list[str | None]]] = {
 
 @pytest.fixture(scope="module")
 def awkward(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same values in a DuckDB file and, one table a type, in the database."""
-    path = tmp_path_factory.mktemp("awkward") / "t.db"
-    with duckdb.connect(str(path)) as connection:
-        for name, (there, here, values) in AWKWARD.items():
+    """The same values, one table a type, in DuckDB files and in the database."""
+    folder = tmp_path_factory.mktemp("awkward")
+    for name, (there, here, values) in AWKWARD.items():
+        (folder / name).mkdir()
+        with duckdb.connect(str(folder / name / "t.db")) as connection:
             rows = (values * 2 + values[:1]) * 2
             keys = [str(i % 3) for i in range(len(rows))]
             connection.execute(f"CREATE TABLE {name} (k VARCHAR, v {here})")
@@ -418,9 +419,9 @@ def awkward(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
                 f"CAST(unnest(CAST(? AS VARCHAR[])) AS {here})",
                 [keys, rows],
             )
-            spelled = [f"{v.replace(' (BC)', '')} BC" if v and "(BC)" in v else v for v in rows]
-            server.load(name, {"k": keys, "v": spelled}, ["text", there])
-    return path
+        spelled = [f"{v.replace(' (BC)', '')} BC" if v and "(BC)" in v else v for v in rows]
+        server.load(name, {"k": keys, "v": spelled}, ["text", there])
+    return folder
 
 
 @pytest.mark.parametrize("name", AWKWARD)
@@ -451,7 +452,7 @@ def test_awkward_types(
         return f"{told(found, source=True)} {seen}"
 
     there = attempt(lambda: run_on(server.url(name)))
-    here = attempt(lambda: run_on(f"{awkward}?table={name}"))
+    here = attempt(lambda: run_on(f"{awkward / name / 't.db'}?table={name}"))
     assert there == here.replace("t.db", name)
 
 
