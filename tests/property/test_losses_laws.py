@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.losses import distortion, generalisation, margins
 from sievert.losses.loss import GONE, Kind, PairedColumn, Release
@@ -70,7 +71,8 @@ def _plain(thing: Any) -> None:
         for value in thing:
             _plain(value)
     else:
-        assert thing is None or type(thing) in (int, float, str, bool), type(thing)
+        plain = type(thing) in (int, float, str, bool, Remark)
+        assert thing is None or plain, type(thing)
         assert not isinstance(thing, float) or math.isfinite(thing)
 
 

@@ -381,7 +381,7 @@ def test_a_column_to_predict_that_was_not_released() -> None:
         {"seed": -1}, {"seed": None}, {"shuffles": -1}, {"shuffles": 1.5}, {"shuffles": 10**9},
         {"bins": {"age": "3"}}, {"bins": {"age": True}}, {"bins": {"age": 10**30}}, {"bins": 5},
         {"bins": {"age": -1}}, {"key": 3}, {"key": ""}, {"predict": "nix"}, {"missing": "drop"},
-        {"missing": "wildcard"}, {"hierarchies": {"nix": "prefix"}}, {"nonsense": 1},
+        {"missing": "wildcard"}, {"hierarchies": {"nix": "prefix"}},
     ],
     ids=str,
 )  # fmt: skip

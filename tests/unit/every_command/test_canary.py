@@ -1452,11 +1452,11 @@ def test_a_talkative_python(stage: Stage) -> None:
 DEFECT = """
 import errno, sys
 from sievert.cli import app as cli
-from sievert.commands.assess import api as assessment
+from sievert.commands.assess import run as assessment
 class Panic(BaseException): pass
 def broken(*_, **__):
     raise {error}
-assessment.assess = broken
+assessment.run = broken
 cli.main(sys.argv[1:])
 """
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from golden.tables import read_columns
 
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import Hierarchy
 from sievert.losses import (
     gaussian,
@@ -78,7 +79,7 @@ def plain(x: Any) -> None:
     elif isinstance(x, float):
         assert math.isfinite(x)
     else:
-        assert x is None or type(x) in (int, str, bool)
+        assert x is None or type(x) in (int, str, bool, Remark)
 
 
 def test_kinds() -> None:

@@ -90,7 +90,7 @@ def needs() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
 # Engines that come with an extra, compiled loops, and the server of the workbench are imported only
 # once they are chosen.
 CHOSEN = re.compile(
-    r"sievert\.counts\.(packed|spark)\b|\.(kernels|rollup|class_curves|(class_)?windows)$"
+    r"sievert\.counts\.(packed|spark)\b|\.(kernels|compiled_loops|rollup|class_curves|(class_)?windows)$"
     r"|sievert\.workbench\.(application|protection|server)$"
 )
 

@@ -44,7 +44,7 @@ GLUED = {
     "commands/ledger/page.py": 4,
     "commands/limit/page.py": 17,
     "commands/policy/result.py": 1,
-    "commands/protect/page.py": 10,
+    "commands/protect/page.py": 11,
     "commands/sketch/page.py": 2,
     "commands/sketch/result.py": 1,
     "commands/synthetic/losses_chapter.py": 1,

@@ -13,11 +13,6 @@ from sievert.report.parts import Data, ReportPart
 
 MOST_OPEN = 12  # rows of the table of the frontier that are not folded
 FILES = (".csv", ".toml", ".json")  # of hierarchies
-LOSS_WORDS = {
-    "certainty_penalty": "loss_certainty_penalty",
-    "entropy": "loss_entropy",
-    "discernability": "loss_discernability",
-}
 SHARES = {  # among what a method says of itself and has lost
     *("share_suppressed", "changed_share", "changed_cells", "unlinked", "fraction", "records"),
     *("attacker_accuracy", "attacker_accuracy_low", "attacker_accuracy_high", "learner_accuracy"),
@@ -171,7 +166,7 @@ def _losses(part: ReportPart) -> Any:
     ]
     write = {"share": writer.share, "number": writer.number, "count": writer.count}
     rows += [
-        (part.say(LOSS_WORDS[name]), write[written](loss[name]))
+        (part.say(f"loss_{name}"), write[written](loss[name]))
         for name, written in WRITTEN.items()
         if name in loss and name not in ("generalization_loss", "bits")
     ]
