@@ -352,7 +352,8 @@ def test_the_recipe_for_a_method_is_complete(project: Path) -> None:
     edit(settings, "    seconds: float", STRENGTH)
     for language, text in {"en": "It stays.", "de": "Es bleibt."}.items():
         path = f"{folder}/texts/{language}.toml"
-        names = f'how_unchanged = "{text}"\nwhen_unchanged = "{text}"\n'
+        keys = ("how_unchanged", "when_unchanged", "detail_strength")
+        names = "".join(f'{key} = "{text}"\n' for key in keys)
         edit(project / path, "\nhow_anatomy = ", f"\n{names}how_anatomy = ")
     for name in (f"{folder}/method.py", f"{folder}/settings.py", f"{folder}/texts/en.toml"):
         assert f"`{name}`" in steps
