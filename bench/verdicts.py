@@ -55,7 +55,8 @@ def write(path: Path, shape: Shape, *, people: bool) -> None:
 
 def assess(path: Path, shape: Shape, *, people: bool, row_order: bool, spellings: bool) -> None:
     """Assess a table with a policy, with each of the two checks or without it."""
-    from sievert.commands.assess.run import AssessmentSettings, assess_table
+    from sievert.commands.assess.run import AssessmentPlan, assess_table
+    from sievert.commands.assess.settings import AssessSettings
     from sievert.measurement.table_measures import MeasureSettings
     from sievert.request.requested import Reading, requested_roles
     from sievert.session import no_progress
@@ -65,20 +66,15 @@ def assess(path: Path, shape: Shape, *, people: bool, row_order: bool, spellings
     limits = {"k_anonymity": {"min": 2}, "t_closeness": {"max": 0.9}}
     requested = requested_roles({"roles": roles, "limits": limits}, None, None, None)
     measuring = MeasureSettings().with_policy(requested.policy)
-    settings = AssessmentSettings(
-        measuring,
-        None,
-        "value",
-        False,
-        {},
-        False,
-        None,
+    plan = AssessmentPlan(
+        settings=AssessSettings(data=path),
+        measuring=measuring,
         row_order=row_order,
         spellings=spellings,
     )
     reading = Reading(no_progress, None)
     with reading(path, secrets=shape.secrets) as (opened, questions):
-        assess_table(opened, questions, requested.of_table(opened), settings, reading.clock, None)
+        assess_table(opened, questions, requested.of_table(opened), plan, reading.clock, None)
 
 
 def run(options: Options) -> Result:
