@@ -143,7 +143,7 @@ def compare_spellings(
 
 
 def with_groups(found: Spellings, groups: Iterable[Iterable[str]]) -> Spellings:
-    """Add groups of values that a file says to coincide; those that share a value become one.
+    """Add groups of values that coincide by the labels of a file; join groups that share a value.
 
     >>> with_groups(Spellings("ill", (("flu", "Flu"),), 2), [("Flu", "flu (3)")]).groups
     (('flu', 'Flu', 'flu (3)'),)

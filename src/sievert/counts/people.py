@@ -54,7 +54,7 @@ class PeopleQuestions(Questions):
     # -- answered as for rows -------------------------------------------------------------------
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
-        """How many rows lack each quasi-identifier; only those that some row lacks."""
+        """Count the rows that lack each quasi-identifier, where any row does."""
         return self.rows.missing(quasi)
 
     def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:

@@ -11,7 +11,7 @@ FEWEST_RANKED = 3  # releases
 
 
 def dominance(releases: Sequence[Compared]) -> dict[str, list[str]]:
-    """Of each release those that disclose no more of it and lose no more of any secret.
+    """Find, for each release, the releases that dominate it: they disclose and lose no more.
 
     The numbers are the identity disclosure in both readings, and what is lost beyond
     chance.
@@ -30,7 +30,9 @@ def dominance(releases: Sequence[Compared]) -> dict[str, list[str]]:
 
 
 def dominating(points: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
-    """Of each name those that are nowhere worse and somewhere better; less is better.
+    """Find, for each name, the names that dominate it: nowhere worse, somewhere better.
+
+    Less is better.
 
     >>> dominating({"a": (1, 2), "b": (1, 3), "c": (0, 4)})
     {'a': [], 'b': ['a'], 'c': []}

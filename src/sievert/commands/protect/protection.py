@@ -441,7 +441,7 @@ def _judge(
     *,
     stopped: bool,
 ) -> tuple[Judgement, bool]:
-    """The policy held against the release that the recoding makes.
+    """Judge the release that the recoding makes by the policy.
 
     And whether suppressed records are left out of the release.
     """

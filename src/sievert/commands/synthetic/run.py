@@ -244,7 +244,7 @@ def judge(
     spelt: Mapping[str, int],
     doubts: Mapping[str, Sequence[str]],
 ) -> Judgement | None:
-    """The limits on attacks held against one of the `tables`, whose shared columns are attacked.
+    """Judge the limits on attacks for one of the `tables`, by the columns that all of them share.
 
     Values of the columns `spelt` coincide if they are spelt alike: how many, by column. The
     `doubts` are about the file, and about columns that are not attacked: their names, by the reason
