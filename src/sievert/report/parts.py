@@ -180,9 +180,9 @@ class ReportPart:
         heads = (*map(self.say, head), *more)
         return make_grid(self.say(caption, **values), heads, rows, right, folded=folded)
 
-    def chapter(self, key: str, blocks: Iterable[Block | Chapter]) -> Chapter:
-        """A chapter whose title and anchor have the same key."""
-        return Chapter(self.say(f"{key}_title"), self.anchor(key), tuple(blocks))
+    def chapter(self, title: str, anchor: str, blocks: Iterable[Block | Chapter]) -> Chapter:
+        """A chapter whose `title` is the key of a text."""
+        return Chapter(self.say(title), self.anchor(anchor), tuple(blocks))
 
 
 def names_of(part: ReportPart, columns: Sequence[str]) -> str:
