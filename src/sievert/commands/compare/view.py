@@ -20,6 +20,10 @@ from sievert.report.parts import Data, NumberText, ReportPart
 
 Ends = tuple[NumberText, NumberText]
 NARROW = 0.15  # the width of an interval of a share that is worth telling
+LIMIT_HEADS = (
+    *("head_release", "head_distortion", "head_told"),
+    *("head_least", "head_bound", "head_ratio"),
+)
 RARE = 0.05  # a p-value up to which chance is not the reason
 
 
@@ -244,13 +248,16 @@ def limit_chapter(
         *(Paragraph(text, "note") for text in _notes(view, limit)),
         Paragraph(view.say("limit_reading"), "reading"),
     )
-    yield Chapter(view.say("limit_title", secret=name), view.anchor(f"limit{number}"), inner)
+    anchor = f"{view.anchor('limit')}{number}"
+    yield Chapter(view.say("limit_title", secret=name), anchor, inner)
 
 
 def _sentence(view: ComparisonView, distance: DistanceToLimit) -> str:
-    key = "" if distance["ratio"].number is not None else "_no_ratio"
-    key = "_unknown" if distance["least"].number is None else key
-    return view.say(f"placed{key}", **distance)
+    if distance["least"].number is None:
+        key = "placed_unknown"
+    else:
+        key = "placed_no_ratio" if distance["ratio"].number is None else "placed"
+    return view.say(key, **distance)
 
 
 def _curve(view: ComparisonView, limit: Data) -> list[CurvePoint]:
@@ -302,9 +309,7 @@ def _grid(
         for d in distances
     ]
     rows += [(best, at, "", least, bound, "") for at, least, bound in curve]
-    head = view.texts.each(
-        "compared.head", ("release", "distortion", "told", "least", "bound", "ratio")
-    )
+    head = [view.say(key) for key in LIMIT_HEADS]
     if all(bound.number is None for _, _, bound in curve):
         head, rows = [*head[:4], head[5]], [(*row[:4], row[5]) for row in rows]
     return make_grid(view.say("limit_caption", secret=secret), head, rows)
