@@ -4,11 +4,21 @@ from sievert.formatting import printable
 from sievert.report.parts import Data, ReportPart
 
 MOST_NAMED = 3  # inferred columns in a sentence
+# What an attack is called.
+ATTACKS = {
+    "copies": "name_copies",
+    "unique_copies": "name_unique_copies",
+    "singling_out": "name_singling_out",
+    "linkability": "name_linkability",
+    "inference": "name_inference",
+    "attribute_disclosure": "name_attribute_disclosure",
+    "membership": "name_membership",
+}
 
 
 def alarm_names(part: ReportPart, table: Data, alarms: list[str]) -> list[str]:
     """Name the attacks that saw something; of many inferred columns only count them."""
-    names = [part.say(f"name_{alarm}") for alarm in alarms if "." not in alarm]
+    names = [part.say(ATTACKS[alarm]) for alarm in alarms if "." not in alarm]
     secrets = [alarm for alarm in alarms if "." in alarm]
     if len(secrets) > MOST_NAMED:
         every = len(table["attacks"]["inference"])
@@ -20,5 +30,5 @@ def attack_name(part: ReportPart, name: str) -> str:
     """Name one attack, with the secret that it infers."""
     attack, _, secret = name.partition(".")
     if not secret:
-        return part.say(f"name_{attack}")
-    return part.say("name_of_secret", attack=part.say(f"name_{attack}"), secret=printable(secret))
+        return part.say(ATTACKS[attack])
+    return part.say("name_of_secret", attack=part.say(ATTACKS[attack]), secret=printable(secret))
