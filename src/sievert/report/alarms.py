@@ -4,8 +4,7 @@ from sievert.formatting import printable
 from sievert.report.parts import Data, ReportPart
 
 MOST_NAMED = 3  # inferred columns in a sentence
-# What an attack is called.
-ATTACKS = {
+NAMES = {  # of the attacks
     "copies": "name_copies",
     "unique_copies": "name_unique_copies",
     "singling_out": "name_singling_out",
@@ -18,7 +17,7 @@ ATTACKS = {
 
 def alarm_names(part: ReportPart, table: Data, alarms: list[str]) -> list[str]:
     """Name the attacks that saw something; of many inferred columns only count them."""
-    names = [part.say(ATTACKS[alarm]) for alarm in alarms if "." not in alarm]
+    names = [part.say(NAMES[alarm]) for alarm in alarms if "." not in alarm]
     secrets = [alarm for alarm in alarms if "." in alarm]
     if len(secrets) > MOST_NAMED:
         every = len(table["attacks"]["inference"])
@@ -30,5 +29,5 @@ def attack_name(part: ReportPart, name: str) -> str:
     """Name one attack, with the secret that it infers."""
     attack, _, secret = name.partition(".")
     if not secret:
-        return part.say(ATTACKS[attack])
-    return part.say("name_of_secret", attack=part.say(ATTACKS[attack]), secret=printable(secret))
+        return part.say(NAMES[attack])
+    return part.say("name_of_secret", attack=part.say(NAMES[attack]), secret=printable(secret))

@@ -1,7 +1,7 @@
 """The parts of a page: one result each, and how its numbers and names are written."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
 
@@ -134,6 +134,8 @@ class ReportPart:
     writer: NumberWriter
     number: int = 1
     result: Any = None
+    # What was read back from the JSON, by the kind of result.
+    read_back: dict[type, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def texts(self) -> Texts:
@@ -141,8 +143,14 @@ class ReportPart:
         return self.writer.texts
 
     def read(self, kind: type[Saved]) -> Saved:
-        """The result itself; one that was saved is read back from its JSON."""
-        return self.result if isinstance(self.result, kind) else kind.from_dict(self.data)
+        """The result itself; one that was saved is read back from its JSON, once."""
+        if isinstance(self.result, kind):
+            return self.result
+        saved: Saved | None = self.read_back.get(kind)
+        if saved is None:
+            saved = kind.from_dict(self.data)
+            self.read_back[kind] = saved
+        return saved
 
     @property
     def rows(self) -> int:
@@ -172,9 +180,9 @@ class ReportPart:
         heads = (*map(self.say, head), *more)
         return make_grid(self.say(caption, **values), heads, rows, right, folded=folded)
 
-    def chapter(self, key: str, blocks: Iterable[Block | Chapter]) -> Chapter:
-        """A chapter whose title and anchor have the same key."""
-        return Chapter(self.say(f"{key}_title"), self.anchor(key), tuple(blocks))
+    def chapter(self, title: str, anchor: str, blocks: Iterable[Block | Chapter]) -> Chapter:
+        """A chapter whose `title` is the key of a text."""
+        return Chapter(self.say(title), self.anchor(anchor), tuple(blocks))
 
 
 def names_of(part: ReportPart, columns: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from sievert.report.explanation_view import (
     MOST_ROWS,
     MOST_SECRETS,
     ExplanationView,
+    PictureKeys,
     captioned_bars,
     explanation_view,
 )
@@ -18,6 +19,8 @@ from sievert.report.parts import NumberText, ReportPart
 
 MOSTLY = 0.5  # of what tells people apart: two columns with less do not stand out
 LEADING = 2  # columns that may stand out
+SHARES = PictureKeys(title="shares_chart", below="shares_below", caption="shares_caption")
+PATH = PictureKeys(title="path_chart", below="path_below", caption="path_caption")
 
 
 def why_chapter(part: ReportPart) -> Chapter | None:
@@ -124,7 +127,7 @@ def shares(view: ExplanationView) -> Iterator[Block]:
         for t, text in texts.items()
     ]
     more = view.rows_first(MOST_ROWS, len(order))
-    yield captioned_bars(view, "shares", marks, grid, axis="shares_axis", more=more)
+    yield captioned_bars(view, SHARES, marks, grid, axis="shares_axis", more=more)
 
 
 def _with_interval(view: ExplanationView, text: NumberText, column: str, secret: str | None) -> str:
@@ -161,7 +164,7 @@ def path(view: ExplanationView) -> Iterator[Block]:
     if rows:
         yield captioned_bars(
             view,
-            "path",
+            PATH,
             marks,
             view.grid("path_table", ("path_known", "alone", "alone_share"), rows),
             axis="alone_share_axis",

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from sievert.report.limits import (
     NOTHING,
+    STATE_WORDS,
+    STATES,
     bound_text,
     limited_row,
     limits_of,
@@ -13,7 +15,11 @@ from sievert.report.numbers import measure_title
 from sievert.report.page import Block, BulletList, Cell, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.parts import Data, ReportPart
 
-HEAD = ("criterion", "number", "value", "threshold")
+HEAD = (
+    *("frameworks.head_criterion", "frameworks.head_number"),
+    *("frameworks.head_value", "frameworks.head_threshold"),
+)
+WITHIN = {True: "frameworks.within", False: "frameworks.above", None: "frameworks.open"}
 
 
 def framework_chapter(part: ReportPart) -> Iterator[Chapter]:
@@ -53,7 +59,7 @@ def _criteria(part: ReportPart, evidence: Data) -> Grid:
             rows.append((title, texts("frameworks.no_number"), NOTHING, NOTHING))
         for at, number in enumerate(criterion["numbers"]):
             rows.append(("" if at else title, *_number(part, number)))
-    heads = texts.each("frameworks", [f"head_{h}" for h in HEAD], ".")
+    heads = [texts(key) for key in HEAD]
     return make_grid(texts("frameworks.table"), heads, rows, (2, 3))
 
 
@@ -72,8 +78,8 @@ def _number(part: ReportPart, number: Data) -> tuple[Cell, str, str]:
             shown = limited_row(part, values, verdict).value
     threshold = texts("frameworks.none_named")
     if number["max"] is not None:
-        key = {True: "within", False: "above", None: "open"}[number["within"]]
-        threshold = texts(f"frameworks.{key}", most=bound_text(measure, number["max"]))
+        most = bound_text(measure, number["max"])
+        threshold = texts(WITHIN[number["within"]], most=most)
     return Link(title, f"def-{measure}"), shown, threshold
 
 
@@ -81,14 +87,16 @@ def _record(part: ReportPart, evidence: Data) -> Grid:
     """What an output checker files: the tool, the input, the policy."""
     texts, record = part.texts, evidence["record"]
     absent = texts("frameworks.absent")
-    verdict = {True: "met", False: "breached", None: "doubtful"}[record["met"]]
+    verdict = texts(STATE_WORDS[STATES[record["met"]]])
     rows = {
-        "tool": f"Sievert {record['version']}",
-        "input": record["input_sha256"] or absent,
-        "policy": part.writer.file(record["policy"]) if record["policy"] else absent,
-        "policy_sha256": record["policy_sha256"] or absent,
-        "verdict": texts(f"limits_table.{verdict}") if part.data["policy"] else absent,
+        "frameworks.record_tool": f"Sievert {record['version']}",
+        "frameworks.record_input": record["input_sha256"] or absent,
+        "frameworks.record_policy": (
+            part.writer.file(record["policy"]) if record["policy"] else absent
+        ),
+        "frameworks.record_policy_sha256": record["policy_sha256"] or absent,
+        "frameworks.record_verdict": verdict if part.data["policy"] else absent,
     }
-    heads = texts.each("frameworks", ("head_item", "head_entry"), ".")
-    cells = [(texts(f"frameworks.record_{key}"), value) for key, value in rows.items()]
+    heads = (texts("frameworks.head_item"), texts("frameworks.head_entry"))
+    cells = [(texts(key), value) for key, value in rows.items()]
     return make_grid(texts("frameworks.record"), heads, cells, ())

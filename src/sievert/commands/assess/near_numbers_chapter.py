@@ -7,18 +7,21 @@ from sievert.report.page import Grid, Picture, make_grid
 from sievert.report.parts import Data, ReportPart
 
 MOST_BEHIND = 25  # rows of a table behind a curve
+HEADS = {"initial_entropy": "near_initial_entropy", "area": "near_area", "range": "near_range"}
 
 
 def _table(part: ReportPart, secret: str, near: Data) -> Grid:
     """Bits left to guess, and how far apart the numbers left are: of classes and of the table."""
-    sides = {"worst": near["worst"], "mean": near["mean"]["records"], "table": near["table"]}
-    names = ("initial_entropy", "area", "range")
+    sides = {
+        "near_worst": near["worst"],
+        "near_mean": near["mean"]["records"],
+        "near_table": near["table"],
+    }
     rows = (
-        (part.say(f"near_{key}"), *(significant(n[m]) if m in n else "" for m in names))
-        for key, n in sides.items()
+        (part.say(key), *(significant(numbers[m]) if m in numbers else "" for m in HEADS))
+        for key, numbers in sides.items()
     )
-    head = (f"near_{name}" for name in ("line", *names))
-    return part.grid("near", head, rows, secret=part.writer.name(secret))
+    return part.grid("near", ("near_line", *HEADS.values()), rows, secret=part.writer.name(secret))
 
 
 def near_numbers(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
@@ -29,15 +32,20 @@ def near_numbers(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
     from sievert.charts.curves import close_stairs, lines
 
     yield _table(part, secret, near)
-    stairs = close_stairs({part.say(f"near_{w}"): near[w]["steps"] for w in ("table", "worst")})
-    line, across, below, caption = part.texts.each(
-        "assessed.near", ("line", "across", "below", "caption")
+    stairs = close_stairs(
+        {
+            part.say("near_table"): near["table"]["steps"],
+            part.say("near_worst"): near["worst"]["steps"],
+        }
     )
+    across = part.say("near_across")
     title, up = part.say("near", secret=part.writer.name(secret)), part.texts("units.bits")
     rows = (
         (name, significant(x), significant(y))
         for name, steps in stairs.items()
         for x, y in steps[:: max(1, len(steps) // MOST_BEHIND)]
     )
-    grid = make_grid(part.say("behind"), (line, across, up), rows)
-    yield Picture(lines(title, (below,), stairs, across=across, up=up, stair=True), caption, grid)
+    grid = make_grid(part.say("behind"), (part.say("near_line"), across, up), rows)
+    below = (part.say("near_below"),)
+    spec = lines(title, below, stairs, across=across, up=up, stair=True)
+    yield Picture(spec, part.say("near_caption"), grid)

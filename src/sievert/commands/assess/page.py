@@ -40,12 +40,26 @@ from sievert.report.remarks import remarks
 from sievert.report.why import why_chapter
 
 MOST_SECRETS = 3  # of which a finding speaks
-SIZE_UNITS = ("records", "classes")
+SIZE_UNITS = {"records": "units.records", "classes": "units.classes"}
 GAIN = (0.01, 0.1)  # of right guesses: next to nothing, something
 NOTICEABLE = 0.05  # by which the gain of those whose secret is known is higher
 GUESSES = ("bayes_vulnerability_posterior", "bayes_vulnerability_prior")  # known, unknown
 HIGH_GAIN = 0.5  # in confidence, of one group
 WORST = {m.id for m in MEASURES if m.exposes_group}  # of the most exposed group
+# What is said by how much the columns help to guess the secrets.
+LEARNT = {"nothing": "learnt_nothing", "some": "learnt_some", "much": "learnt_much"}
+TELL = {"nothing": "tell_nothing", "some": "tell_some", "much": "tell_much"}
+TOPICS = {"learnt": "assessed.learnt_topic", "sizes": "assessed.sizes_topic"}
+RISKY = {"high": "risky.high", "low": "risky.low", "neither": "risky.neither"}
+KEY_SET_STATES = {
+    "met": "key_sets_met",
+    "breached": "key_sets_breached",
+    "doubtful": "key_sets_doubtful",
+}
+KEY_SET_HEADS = (
+    *("key_sets_columns", "key_sets_k", "key_sets_unique"),
+    *("key_sets_average", "key_sets_gain"),
+)
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
@@ -68,7 +82,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
                 inner,
                 screen=k == "trajectory",
                 folded=k == "everything",
-                topic=part.texts.get(f"assessed.{k}_topic", ""),
+                topic=part.texts(TOPICS[k]) if k in TOPICS else "",
             )
             for k, inner in chapters.items()
             if inner
@@ -82,11 +96,11 @@ def _finding(part: ReportPart, chapter: str) -> str:
     """The title of a chapter: what was found, where that can be said in a short sentence."""
     values = part.data["reidentification"]
     alone, k = _number(values, "unique_records"), _number(values, "k_anonymity")
-    rows = "_rows" if counts_rows(part) else ""
     if chapter == "learnt" and (gains := _gains(part)):
-        return part.say(f"learnt_{_how_much(gains.values())}")
+        return part.say(LEARNT[_how_much(gains.values())])
     if chapter == "sizes" and alone:
-        return part.say(f"sizes_alone{rows}", share=part.writer.share(alone))
+        key = "sizes_alone_rows" if counts_rows(part) else "sizes_alone"
+        return part.say(key, share=part.writer.share(alone))
     if chapter == "sizes" and alone == 0 and k:
         return part.say(
             "sizes_nobody", k=value_with_unit(part, "k_anonymity", values["k_anonymity"])
@@ -149,7 +163,7 @@ def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
                 sentences[-1] += f" {part.say('guess_known', secret=name, gain=percent(known))}"
     if sentences:
         text = " ".join([*sentences[:MOST_SECRETS], *_most_exposed(part)])
-        yield part.say(f"tell_{_how_much(gains.values())}"), text
+        yield part.say(TELL[_how_much(gains.values())]), text
 
 
 def _how_much(gains: Iterable[float]) -> str:
@@ -190,7 +204,7 @@ def _key_sets(part: ReportPart) -> Iterator[Chapter]:
     """One row per set of quasi-identifiers that was assessed."""
     if not (sets := part.data.get("key_sets")):
         return
-    judged = ("policy",) if part.data.get("policy") else ()
+    judged = ("key_sets_policy",) if part.data.get("policy") else ()
     rows = (
         (
             part.writer.names(each["quasi"]),
@@ -198,12 +212,12 @@ def _key_sets(part: ReportPart) -> Iterator[Chapter]:
             part.writer.share(_number(each["reidentification"], "unique_records")),
             part.writer.share(_number(each["reidentification"], "average_risk")),
             part.writer.share(_highest_gain(each)),
-            *(part.say(f"key_sets_{STATES[outcome_of(each['policy'])]}") for _ in judged),
+            *(part.say(KEY_SET_STATES[STATES[outcome_of(each["policy"])]]) for _ in judged),
         )
         for each in sets
     )
     sentence = part.say("key_sets_worst", columns=names_of(part, part.data["roles"]["quasi"]))
-    heads = (f"key_sets_{k}" for k in ("columns", "k", "unique", "average", "gain", *judged))
+    heads = (*KEY_SET_HEADS, *judged)
     inner = (Paragraph(sentence), part.grid("key_sets", heads, rows, (1, 2, 3, 4)))
     yield Chapter(part.say("key_sets"), part.anchor("key_sets"), inner, screen=True)
 
@@ -225,7 +239,7 @@ def _sizes(part: ReportPart) -> Iterator[Picture]:
     ]
     given = [Bar(row=name, number=counts[0].number) for name, counts in rows]
     if any(bar.number for bar in given):
-        heads = part.texts.each("units", units, ".")
+        heads = [part.texts(key) for key in units.values()]
         body = ((name, *counts) for name, counts in rows)
         grid = make_grid(part.say("behind"), (part.say("size"), *heads), body)
         spec = bars(part.say("sizes_below"), (), given, axis=heads[0])
@@ -233,9 +247,13 @@ def _sizes(part: ReportPart) -> Iterator[Picture]:
 
 
 def _span(part: ReportPart, span: Mapping[str, int | None]) -> str:
-    key = "one" if span["least"] == span["most"] else "more" if span["most"] is None else "span"
+    key = "size_span"
+    if span["least"] == span["most"]:
+        key = "size_one"
+    elif span["most"] is None:
+        key = "size_more"
     least, most = (count(span[end] or 0) for end in ("least", "most"))
-    return part.say(f"size_{key}", n=least, least=least, most=most)
+    return part.say(key, n=least, least=least, most=most)
 
 
 def _trajectory(part: ReportPart) -> Iterator[Block]:
@@ -258,7 +276,7 @@ def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
     yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):
         inside = tuple(Paragraph(text) for text in _secret_sentences(part, secret))
-        yield Chapter(part.writer.name(secret), part.anchor(f"learnt{number}"), inside)
+        yield Chapter(part.writer.name(secret), f"{part.anchor('learnt')}{number}", inside)
     yield Paragraph(part.say("learnt_reading"), "reading")
 
 
@@ -309,14 +327,12 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
             for label, v in known
             for m, name in series.items()
         ]
-        title, below, axis, caption = (
-            part.say(f"guesses{k}") for k in ("", "_below", "_axis", "_caption")
-        )
         words = [text for _, *each in rows for text in each]
-        spec = dumbbells(title, (below,), given, axis=axis)
+        below = (part.say("guesses_below"),)
+        spec = dumbbells(part.say("guesses"), below, given, axis=part.say("guesses_axis"))
         spec = caption_bars(spec, list(zip(given, words, strict=True)))
         grid = make_grid(part.say("behind"), (part.say("secret"), *series.values()), rows)
-        yield Picture(spec, caption, grid)
+        yield Picture(spec, part.say("guesses_caption"), grid)
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -330,7 +346,7 @@ def _row(part: ReportPart, measure: str, entry: Data) -> tuple[Cell, ...]:
         Link(titles(part.texts, measure, entry)[0], f"def-{measure}"),
         value_text(part.writer, measure, entry).text,
         one if entry["value"] == 1 else unit,
-        part.texts(f"risky.{BY_ID[measure].riskier}"),
+        part.texts(RISKY[BY_ID[measure].riskier]),
     )
 
 

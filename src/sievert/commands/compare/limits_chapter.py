@@ -37,7 +37,7 @@ def limits_chapters(view: ComparisonView) -> Iterator[Chapter]:
         Paragraph(view.say("policy_reading"), "reading"),
         *(() if any(map(state_of, releases)) else bases(view)),
     )
-    yield view.chapter("policy", blocks)
+    yield view.chapter("policy_title", "policy", blocks)
 
 
 def bases(view: ComparisonView) -> list[Paragraph]:

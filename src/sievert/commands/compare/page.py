@@ -41,7 +41,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         *limits_chapters(view),
         _key(view),
         *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1)),
-        view.chapter("own", compare_tables.own(view)),
+        view.chapter("own_title", "own", compare_tables.own(view)),
         *compare_tables.losses(view),
         _pairing(view),
     )
@@ -59,7 +59,7 @@ def _pairing(view: ComparisonView) -> Chapter:
     key = "paired_order" if view.data["settings"].get("key") is None else "paired_key"
     known = [r.data.get("pairing") or {} for r in view.releases]
     shown = pairing_paragraphs(view, known, [r.label for r in view.releases])
-    return view.chapter("pairing", (Paragraph(view.say(key)), *shown))
+    return view.chapter("pairing_title", "pairing", (Paragraph(view.say(key)), *shown))
 
 
 # -- findings -------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def _key(view: ComparisonView) -> Chapter:
         )
         grid = make_grid(caption, (view.say("head_release"), axis), known)
         blocks.insert(0, Picture(spec, view.say("key_see"), grid))
-    return view.chapter("key", (*blocks, *compare_tables.by_column(view)))
+    return view.chapter("key_title", "key", (*blocks, *compare_tables.by_column(view)))
 
 
 # -- a secret -------------------------------------------------------------------------------------

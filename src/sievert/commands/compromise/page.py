@@ -6,14 +6,17 @@ from functools import cached_property
 
 from sievert.charts import lines
 from sievert.formatting import make_unique
-from sievert.report.explanation_view import words_chapter
+from sievert.report.explanation_view import Term, words_chapter
 from sievert.report.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
 from sievert.report.parts import Data, NumberText, ReportPart, names_of
 
 MOST_SECRETS = 3  # with pictures
 MOST_LINES = 5  # that a reader can tell apart
-TERMS = (("initial_entropy", "term_entropy"), ("compromise_area", "term_area"))
+TERMS = (
+    Term("initial_entropy", "term_entropy", "term_entropy_says"),
+    Term("compromise_area", "term_area", "term_area_says"),
+)
 # How strongly a method was applied.
 PARAMETERS = {
     "sampling": "parameter_sampling",

@@ -6,7 +6,7 @@ from typing import Any
 from sievert.charts import Dot, risk_utility_chart
 from sievert.commands.synthetic.losses_chapter import columns_grid, loss_of, models_grid
 from sievert.formatting import count, digits, percent
-from sievert.report.alarms import ATTACKS, alarm_names, attack_name
+from sievert.report.alarms import NAMES, alarm_names, attack_name
 from sievert.report.limits import basis
 from sievert.report.numbers import release_names, releases_of
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
@@ -225,7 +225,7 @@ def _heads(part: ReportPart, first: str) -> tuple[str, ...]:
 
 def _attacks(part: ReportPart, table: Data) -> Grid:
     rows = [
-        _row(part, part.say(ATTACKS[name]), table["attacks"][name])
+        _row(part, part.say(NAMES[name]), table["attacks"][name])
         for name in ONCE
         if name in table["attacks"]
     ]
