@@ -25,17 +25,7 @@ BY_RECORD = {
 }
 # Modules of pages that still put keys together at run time, with the number of places.
 GLUED = {
-    "commands/attack/identity_chapter.py": 2,
-    "commands/attack/number_rows.py": 6,
-    "commands/attack/page.py": 11,
-    "commands/attack/reasoning_chapter.py": 22,
-    "commands/compromise/page.py": 10,
-    "commands/ledger/page.py": 4,
     "commands/limit/page.py": 17,
-    "commands/sketch/page.py": 2,
-    "commands/sketch/result.py": 1,
-    "commands/synthetic/losses_chapter.py": 1,
-    "commands/synthetic/page.py": 11,
 }
 # Keys that end in the id of a method, of a loss or of a number that a method gives: the recipes for
 # a method and for a loss say so.

@@ -17,7 +17,53 @@ TERMS = (
     Term("initial_entropy", "term_entropy", "term_entropy_says"),
     Term("compromise_area", "term_area", "term_area_says"),
 )
-NAMES = {"initial_entropy": "entropy", "area": "area"}
+# How strongly a method was applied.
+PARAMETERS = {
+    "sampling": "parameter_sampling",
+    "query": "parameter_query",
+    "noise": "parameter_noise",
+}
+METHODS = {
+    "sampling": "method_sampling",
+    "query": "method_query",
+    "noise": "method_noise",
+    "release": "method_release",
+}
+# Protections that are not in the file.
+ASSUMED = {"sampling": "assumed_sampling", "query": "assumed_query", "noise": "assumed_noise"}
+MATCHINGS = {"oracle": "matching_oracle", "likelihood": "matching_likelihood"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuessTexts:
+    """The keys of the texts on one number of what is left to guess."""
+
+    short: str
+    table: str
+    chart: str
+    below: str
+    axis: str
+    caption: str
+
+
+NUMBERS = {
+    "initial_entropy": GuessTexts(
+        short="entropy_short",
+        table="entropy_table",
+        chart="entropy_chart",
+        below="entropy_below",
+        axis="entropy_axis",
+        caption="entropy_caption",
+    ),
+    "area": GuessTexts(
+        short="area_short",
+        table="area_table",
+        chart="area_chart",
+        below="area_below",
+        axis="area_axis",
+        caption="area_caption",
+    ),
+}
 SPREAD = {
     "mean_combinations": ("over_combinations", "mean"),
     "quantile_combinations": ("over_combinations", "quantile_05"),
@@ -53,7 +99,7 @@ class CompromiseView(ReportPart):
         if value is None:
             return self.say("parameter_release")
         shown = round(100 * value if method == "sampling" else value, 9)
-        return self.say(f"parameter_{method}", value=self.writer.number(shown))
+        return self.say(PARAMETERS[method], value=self.writer.number(shown))
 
     def mean(self, point: Data, number: str) -> NumberText:
         """A mean over people."""
@@ -91,7 +137,7 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
             if inner:
                 yield Chapter(title, anchor, inner, screen=number == 1 and key != "useful")
     settings = part.data["settings"]
-    how = [Paragraph(part.say(f"method_{settings['method']}"))]
+    how = [Paragraph(part.say(METHODS[settings["method"]]))]
     how += pairing_paragraphs(part, [part.data.get("pairing") or {}])
     if settings["method"] != "release":
         runs = part.say("runs", number=settings["replicates"], seed=settings["seed"])
@@ -123,7 +169,8 @@ def _left(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
     if "low" in domain:
         ends = {k: view.writer.number(domain[k]) for k in ("low", "high")}
         yield Paragraph(view.say("domain_ends", **ends), "reading")
-    entropy, area = (_guesses_left(view, number, pictures=pictures) for number in NAMES)
+    entropy = _guesses_left(view, "initial_entropy", pictures=pictures)
+    area = _guesses_left(view, "area", pictures=pictures)
     yield replace(entropy, screen=True) if isinstance(entropy, Picture) else entropy
     yield area if isinstance(area, Picture) else replace(area, folded=True)
     yield _spread_table(view)
@@ -146,7 +193,8 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
 
 def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Grid | Picture:
     """What is left to guess by how many columns are known, one line per parameter."""
-    short, names = NAMES[number], make_unique(view.parameter(c) for c in view.curves)
+    keys = NUMBERS[number]
+    names = make_unique(view.parameter(c) for c in view.curves)
     means = {
         name: {p["known"]: view.mean(p, number) for p in curve["points"]}
         for name, curve in zip(names, view.curves, strict=True)
@@ -160,18 +208,18 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Grid 
     known = (
         view.say("known_one" if k == 1 else "known_many", number=k) for k in view.known_numbers
     )
-    grid = view.grid(f"{short}_table", ["parameter"], rows, more=known, secret=view.name)
+    grid = view.grid(keys.table, ["parameter"], rows, more=known, secret=view.name)
     if not pictures or not points:
         return grid
     first = view.say("lines_first", shown=MOST_LINES, of=len(points))
     spec = lines(
-        view.say(f"{short}_chart", secret=view.name),
-        [view.say(f"{short}_below"), *([first] if len(points) > MOST_LINES else ())],
+        view.say(keys.chart, secret=view.name),
+        [view.say(keys.below), *([first] if len(points) > MOST_LINES else ())],
         dict(list(points.items())[:MOST_LINES]),
         across=view.say("known_axis"),
-        up=view.say(f"{short}_axis"),
+        up=view.say(keys.axis),
     )
-    return Picture(spec, view.say(f"{short}_caption"), grid)
+    return Picture(spec, view.say(keys.caption), grid)
 
 
 def _targets(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
@@ -196,7 +244,7 @@ def _matchings(view: CompromiseView) -> Iterator[Block]:
     rows = [
         (
             view.parameter(curve),
-            view.say(f"matching_{each['matching']}"),
+            view.say(MATCHINGS[each["matching"]]),
             share(each["exact"]),
             *(share(near["records"]) for near in each["approximate"]),
             view.writer.number(each["initial_entropy"]),
@@ -260,13 +308,13 @@ def _spread_table(view: CompromiseView) -> Grid:
             point["known"],
             view.writer.count(point["combinations"]),
             _certain_combinations(view, curve, point),
-            *(exact(point[over][n][which]) for n in NAMES for over, which in SPREAD.values()),
+            *(exact(point[over][n][which]) for n in NUMBERS for over, which in SPREAD.values()),
         )
         for curve in view.curves
         for point in curve["points"]
     )
     head = ("parameter", "known", "combinations", "exact_combinations")
-    shorts = [view.say(f"{short}_short") for short in NAMES.values()]
+    shorts = [view.say(keys.short) for keys in NUMBERS.values()]
     more = [view.say(k, number=short) for short in shorts for k in SPREAD]
     return view.grid("spread_table", head, rows, folded=True, more=more, secret=view.name)
 
@@ -339,7 +387,7 @@ def _exact_sentence(view: CompromiseView) -> tuple[str, str] | None:
             "width": view.writer.number(near["epsilon"]),
         }
     as_it_is = method == "release" or (method == "sampling" and curve["parameter"] == 1)
-    more = [] if as_it_is else [view.say(f"assumed_{method}")]
+    more = [] if as_it_is else [view.say(ASSUMED[method])]
     if both := curve.get("matchings"):  # of noise, what both ways to match find
         shares = {each["matching"]: view.writer.share(each["exact"]) for each in both}
         more.insert(0, view.say("both_matchings", **shares))

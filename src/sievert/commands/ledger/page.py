@@ -10,16 +10,21 @@ from sievert.report.parts import Data, ReportPart
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The numbers with their limits, the releases, the secrets, and what an attacker knows."""
-    inner: dict[str, tuple[Block, ...]] = {"releases": (_releases(part),)}
+    chapters = [
+        numbers_chapter(part, part.say("together")),
+        _chapter(part, "releases_title", "releases", _releases(part)),
+    ]
     if part.data["secrets"]:
         reading = Paragraph(part.say("secrets_reading"), "reading")
-        inner["secrets"] = (_learnt(part), _values_left(part), reading)
-    inner["model"] = tuple(Paragraph(part.say(key)) for key in ("model", "absent", "constant"))
-    chapters = [
-        Chapter(part.say(f"{key}_title"), part.anchor(key), own, screen=True)
-        for key, own in inner.items()
-    ]
-    return (numbers_chapter(part, part.say("together")), *chapters)
+        blocks = (_learnt(part), _values_left(part), reading)
+        chapters.append(_chapter(part, "secrets_title", "secrets", *blocks))
+    model = (Paragraph(part.say(key)) for key in ("model", "absent", "constant"))
+    chapters.append(_chapter(part, "model_title", "model", *model))
+    return tuple(chapters)
+
+
+def _chapter(part: ReportPart, title: str, place: str, *blocks: Block) -> Chapter:
+    return Chapter(part.say(title), part.anchor(place), blocks, screen=True)
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
@@ -83,8 +88,11 @@ def _releases(part: ReportPart) -> Grid:
     joint = part.data["joint"]
     numbers = (part.writer.count(joint[key]) for key in ("classes", "k_anonymity", "unique"))
     rows.append((part.say("together"), "", part.writer.count(joint["people"]), "", *numbers))
-    heads = ("release", "date", "people", "shared", "classes", "k", "unique")
-    return part.grid("releases_table", (f"head_{head}" for head in heads), rows, range(2, 7))
+    heads = (
+        *("head_release", "head_date", "head_people", "head_shared", "head_classes", "head_k"),
+        "head_unique",
+    )
+    return part.grid("releases_table", heads, rows, range(2, 7))
 
 
 def _learnt(part: ReportPart) -> Grid:
@@ -97,8 +105,11 @@ def _learnt(part: ReportPart) -> Grid:
         )
         for secret, entry in part.data["secrets"].items()
     ]
-    heads = ("secret", "bits", "bits_alone", "guess", "guess_alone", "best")
-    return part.grid("learnt_table", (f"head_{head}" for head in heads), rows, range(1, 5))
+    heads = (
+        *("head_secret", "head_bits", "head_bits_alone", "head_guess", "head_guess_alone"),
+        "head_best",
+    )
+    return part.grid("learnt_table", heads, rows, range(1, 5))
 
 
 def _values_left(part: ReportPart) -> Grid:
@@ -107,5 +118,8 @@ def _values_left(part: ReportPart) -> Grid:
         (writer.name(secret), *(writer.count(entry["values_left"][key]) for key in keys))
         for secret, entry in part.data["secrets"].items()
     ]
-    heads = (f"head_{head}" for head in ("secret", *keys))
+    heads = (
+        *("head_secret", "head_least", "head_disclosed", "head_only_together"),
+        *("head_none_common", "head_changed"),
+    )
     return part.grid("values_table", heads, rows, range(1, 6))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sievert.report.page import Block, Chapter, Grid, Paragraph
 from sievert.report.parts import Data, NumberText, ReportPart
 
-BELOW = (3, 5, 10)  # classes of fewer people than these
+BELOW = {3: "below_3", 5: "below_5", 10: "below_10"}  # classes of fewer people than these
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
@@ -27,7 +27,7 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     """The key that makes most people unique; of several also the one that makes fewest so."""
     keys, writer = _ranked(part), part.writer
     points = []
-    for name, key in (("most", keys[0]), ("least", keys[-1]))[: len(keys)]:
+    for several, key in (("unique_most", keys[0]), ("unique_least", keys[-1]))[: len(keys)]:
         values = {
             "columns": writer.names(key["columns"]),
             "unique": writer.share(key["unique"]["estimate"]),
@@ -37,9 +37,9 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
             "small": writer.share(key["below_5"]["estimate"]),
             "risk": writer.share(key["average_risk"]["estimate"]),
         }
-        head = "alone" if len(keys) == 1 else name
+        head = "unique_alone" if len(keys) == 1 else several
         why = "why_exact" if key["exact"] else "why"
-        points.append((part.say(f"unique_{head}", **values), part.say(why, **values)))
+        points.append((part.say(head, **values), part.say(why, **values)))
     return points
 
 
@@ -74,7 +74,7 @@ def _sizes(part: ReportPart, keys: list[Data]) -> Grid:
     rows = [
         (
             part.writer.names(key["columns"]),
-            *(_span(part, key[f"below_{below}"], shares=True) for below in BELOW),
+            *(_span(part, key[name], shares=True) for name in BELOW.values()),
         )
         for key in keys
     ]

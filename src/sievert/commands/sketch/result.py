@@ -16,6 +16,9 @@ from sievert.counts.sketch.sample import ClassSample
 from sievert.counts.sketch.storage import SketchFile
 from sievert.result import Result
 
+# The share of people in classes of fewer people than a size, as the JSON calls it.
+SHARES_BELOW = {2: "unique", 3: "below_3", 5: "below_5", 10: "below_10", 20: "below_20"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class SketchedKey:
@@ -44,10 +47,7 @@ class SketchedKey:
         own = self.estimates
         yield "classes", None, own.classes
         yield "average_risk", None, own.average_risk
-        yield from (
-            ("unique" if below == 2 else f"below_{below}", None, estimate)
-            for below, estimate in own.below.items()
-        )
+        yield from ((SHARES_BELOW[below], None, estimate) for below, estimate in own.below.items())
         yield from (("certain", secret, each) for secret, each in own.certain.items())
 
 
