@@ -18,6 +18,7 @@ from sievert.commands.compare.view import (
     limit_point,
 )
 from sievert.formatting import digits, percent
+from sievert.policy import GateReason
 from sievert.report.limits import STATES, each_limit, limits_of, reasons_of, state_of
 from sievert.report.numbers import (
     MOST_NAMED,
@@ -25,6 +26,7 @@ from sievert.report.numbers import (
     pairing_paragraphs,
     some_names,
 )
+from sievert.report.overview import read_judgement
 from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, ReportPart
 
@@ -285,11 +287,11 @@ def _overview(view: ComparisonView) -> Chapter:
     ]
     blocks = (
         _grid(view),
-        *([limits_of_releases(view)] if any(r.data.get("policy") for r in releases) else ()),
+        *([limits_of_releases(view)] if any(r.policy for r in releases) else ()),
         *([Paragraph(view.say("table_secrets", number=left), "note")] if left > 0 else ()),
         *(Paragraph(text, "note") for text in at_most),
         *([_dominance(view)] if len(releases) > 1 and view.secrets else ()),
-        *(bases(view) if any(state_of(r.data) for r in releases) else ()),
+        *(bases(view) if any(state_of(r.policy) for r in releases) else ()),
     )
     return Chapter(view.say("table_title"), view.anchor("overview"), blocks, screen=True)
 
@@ -310,7 +312,7 @@ def _dominance(view: ComparisonView) -> Block:
 
 def _grid(view: ComparisonView) -> Grid:
     secrets, original = view.secrets[:MOST_SECRETS], view.data["original"]
-    judged = any(r.data.get("policy") for r in view.releases)
+    judged = any(r.policy for r in view.releases)
     head = [view.say(key) for key in HEADS]
     head += [view.say("table_policy")] if judged else []
     for secret in secrets:
@@ -353,10 +355,12 @@ def _own(view: ComparisonView, table: Data, suppressed: int, *, judged: bool) ->
     yield smallest_class(view.writer, table["assessment"]["reidentification"])
     yield view.writer.count(suppressed)
     if judged:
-        limits, state = each_limit(limits_of(table)), STATES[state_of(table)]
-        met = sum(limit["met"] is True for limit in limits)
-        key = TALLY[state] if table.get("policy") is not None else ""
-        reasons = [r for r in reasons_of(table) if r["met"] is state_of(table)]
+        policy = read_judgement(table)
+        limits = each_limit(limits_of(policy))
+        state = STATES[state_of(policy)]
+        met = sum(limit.met is True for limit in limits)
+        key = "" if policy is None else TALLY[state]
+        reasons = [r for r in reasons_of(policy) if r.met is state_of(policy)]
         values: dict[str, object] = {"met": met, "number": len(limits)}
         if reasons and met == len(limits):  # what keeps the gate closed is something else
             key = BUT[state]
@@ -364,9 +368,9 @@ def _own(view: ComparisonView, table: Data, suppressed: int, *, judged: bool) ->
         yield view.say(key, **values) if key else ""
 
 
-def _reason(view: ComparisonView, reasons: Sequence[Data]) -> str:
+def _reason(view: ComparisonView, reasons: Sequence[GateReason]) -> str:
     """Why a policy is not met though all of its limits are, in a few words."""
-    names = next((r["names"] for r in reasons if r["what"] == "columns_without_role"), ())
+    names = next((r.names for r in reasons if r.what == "columns_without_role"), ())
     if not names:
         return view.say("table_reasons")
     return view.say("table_roles_one" if len(names) == 1 else "table_roles", number=len(names))

@@ -267,7 +267,7 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
     blocks += _losses_by_column(view, rows)
     reasons = dict.fromkeys(_undefined(view))
     blocks += [BulletList(tuple(reasons))] if reasons else []
-    blocks = (*blocks, Paragraph(view.say("losses_reading"), "reading"))
+    blocks.append(Paragraph(view.say("losses_reading"), "reading"))
     yield view.chapter("losses_title", "losses", blocks)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from sievert.charts import Dot
 from sievert.charts.risk_utility_map import limit_chart
 from sievert.formatting import percent
+from sievert.policy import Judgement
 from sievert.report.numbers import (
     bits_text,
     proportion,
@@ -15,6 +16,7 @@ from sievert.report.numbers import (
     share_of,
     times,
 )
+from sievert.report.overview import read_judgement
 from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText, ReportPart
 
@@ -53,6 +55,11 @@ class ReleaseTexts:
     secrets: Mapping[str, SecretTexts]
     at_most: bool  # the same values became different ones: the bits are the most that it tells
 
+    @property
+    def policy(self) -> Judgement | None:
+        """The policy held against it, where there is one."""
+        return read_judgement(self.data)
+
 
 class ComparisonView(ReportPart):
     """All releases beside their original."""
@@ -67,6 +74,11 @@ class ComparisonView(ReportPart):
         """The information in the original key: the most that a release can tell of it."""
         return bits_text(self.writer, self.data["releases"][0]["identity_disclosure"]["maximum"])
 
+    @property
+    def original_policy(self) -> Judgement | None:
+        """The policy held against the original, where there is one."""
+        return read_judgement(self.data["original"])
+
     def before(self, secret: str, what: str) -> NumberText:
         """A number of the original about a secret."""
         return bits_text(self.writer, self.data["original"]["attribute_disclosure"][secret][what])
@@ -75,7 +87,8 @@ class ComparisonView(ReportPart):
     def releases(self) -> tuple[ReleaseTexts, ...]:
         """Each release, in the order given."""
         each = self.data["releases"]
-        numbered = zip(range(1, len(each) + 1), release_names(each), each, strict=True)
+        names = release_names((str(r["name"]), (r.get("table") or {}).get("name")) for r in each)
+        numbered = zip(range(1, len(each) + 1), names, each, strict=True)
         return tuple(self._release(*release) for release in numbered)
 
     def _release(self, number: int, label: str, data: Data) -> ReleaseTexts:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from sievert.measures.measure import read_values
 from sievert.report.limits import numbers_chapter
 from sievert.report.numbers import NOISE
 from sievert.report.page import Block, Chapter, Grid, Paragraph
@@ -10,8 +11,10 @@ from sievert.report.parts import Data, ReportPart
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The numbers with their limits, the releases, the secrets, and what an attacker knows."""
+    found = read_values(part.data["reidentification"])
+    learnt = {secret: read_values(values) for secret, values in part.data["inference"].items()}
     chapters = [
-        numbers_chapter(part, part.say("together")),
+        numbers_chapter(part, found, learnt, part.say("together")),
         _chapter(part, "releases_title", "releases", _releases(part)),
     ]
     if part.data["secrets"]:
