@@ -12,7 +12,7 @@ column has all values of the original, but in other records, and agrees no more 
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -56,6 +56,16 @@ class Pairing:
     by: str  # order, key, file, stated
     columns: tuple[str, ...] = ()
     excess: tuple[float, ...] = ()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Pairing":
+        """Read the entry of the JSON."""
+        return cls(
+            paired=data.get("paired"),
+            by=data.get("by", ""),
+            columns=tuple(data.get("columns") or ()),
+            excess=tuple(data.get("excess") or ()),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""

@@ -127,7 +127,8 @@ def _values(
         ("values_head", "values_records", "values_rate"),
         zip(rows, (writer.count(g["records"]) for g in groups), rates, strict=True),
         folded=True,
-        **names,
+        secret=names["secret"],
+        column=names["column"],
     )
     bars = [
         Bar(row=row, number=rate.number, text=str(rate))
