@@ -360,7 +360,7 @@ def tradeoff(
 def of_limit(limits: Any) -> dict[str, Spec]:
     """The curve of each alphabet, with the best recodings into intervals where it is ordered."""
     charts: dict[str, Spec] = {}
-    model = limits.settings["model"]
+    model = limits.settings.model
     secret = ", ".join(limits.roles.sensitive) or "the values themselves"
     for part in limits.parts:
         points = [p for p in part.points if p.objective is not None and p.bound is not None]

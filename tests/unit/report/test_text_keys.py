@@ -34,7 +34,6 @@ GLUED = {
     "commands/attack/reasoning_chapter.py": 22,
     "commands/compromise/page.py": 10,
     "commands/ledger/page.py": 4,
-    "commands/limit/page.py": 17,
     "commands/protect/page.py": 11,
     "commands/sketch/page.py": 2,
     "commands/sketch/result.py": 1,
