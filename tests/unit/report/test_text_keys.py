@@ -24,9 +24,7 @@ BY_RECORD = {
     *("workbench", "paper", "charts", "catalogue", "doctor", "errors", "suggested"),
 }
 # Modules of pages that still put keys together at run time, with the number of places.
-GLUED = {
-    "commands/limit/page.py": 17,
-}
+GLUED: dict[str, int] = {}
 # Keys that end in the id of a method, of a loss or of a number that a method gives: the recipes for
 # a method and for a loss say so.
 BY_RECIPE = {"commands/protect/page.py": 8}
