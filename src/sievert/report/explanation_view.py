@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sievert.charts import Bar, bars
@@ -15,6 +15,23 @@ from sievert.report.parts import LONGEST, Data, NumberText, ReportPart
 MANY = 5  # columns that are named one by one
 MOST_SECRETS = 3
 MOST_ROWS = 12  # of a picture
+EXACT_HEADS = {  # of numbers beside the rates, by their measures
+    "k_anonymity": "head_k_anonymity",
+    "itpr": "head_itpr",
+    "separation": "head_separation",
+    "distinction": "head_distinction",
+    "mutual_information": "head_mutual_information",
+    "itpr_unnormalized": "head_itpr_unnormalized",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureKeys:
+    """The keys of the texts of a picture: above it, below it, and how to read it."""
+
+    title: str
+    below: str
+    caption: str
 
 
 class ExplanationView(ReportPart):
@@ -85,7 +102,8 @@ class ExplanationView(ReportPart):
     def rate_heads(self, more: Iterable[str] = ()) -> list[str]:
         """Heads of columns with rates: of finding a person, of each secret, exact numbers."""
         secrets = [self.say("rate_of", name=self.labels[s]) for s in self.secrets[:MOST_SECRETS]]
-        return [self.say("rate_of_finding"), *secrets, *(self.say(f"head_{m}") for m in more)]
+        exact = [self.say(EXACT_HEADS[measure]) for measure in more]
+        return [self.say("rate_of_finding"), *secrets, *exact]
 
     def rates(self, subset: Data, more: Iterable[str] = ()) -> list[NumberText]:
         """What stands below these heads."""
@@ -185,7 +203,7 @@ def screened(block: Block, most: int) -> Iterator[Block]:
 
 def captioned_bars(
     part: ReportPart,
-    key: str,
+    keys: PictureKeys,
     marks: Sequence[tuple[Bar, NumberText]],
     grid: Grid,
     *,
@@ -201,17 +219,29 @@ def captioned_bars(
     """
     if all(bar.number is None for bar, _ in marks):
         return grid
-    below = [part.say(f"{key}_below", **values), *([more] if more else ())]
-    title, given = part.say(f"{key}_chart"), [bar for bar, _ in marks]
-    spec = bars(title, below, given, axis=part.say(axis), fill=fill, limit=limit)
+    below = [part.say(keys.below, **values)]
+    if more:
+        below.append(more)
+    given = [bar for bar, _ in marks]
+    spec = bars(part.say(keys.title), below, given, axis=part.say(axis), fill=fill, limit=limit)
     spec = panels(caption_bars(spec, [(bar, text.text) for bar, text in marks]))
-    return Picture(spec, part.say(f"{key}_caption"), grid)
+    return Picture(spec, part.say(keys.caption), grid)
 
 
-def words_chapter(part: ReportPart, words: Iterable[tuple[str, str]]) -> Chapter:
+@dataclass(frozen=True)
+class Term:
+    """A word of a chapter: its definition, and the keys of the word and of what it means."""
+
+    definition: str
+    word: str
+    meaning: str
+
+
+def words_chapter(part: ReportPart, words: Iterable[Term]) -> Chapter:
     """Words of a chapter, each with its definition behind a link and what it means in short."""
     rows = (
-        (Link(part.say(key), f"def-{anchor}"), part.say(f"{key}_says")) for anchor, key in words
+        (Link(part.say(term.word), f"def-{term.definition}"), part.say(term.meaning))
+        for term in words
     )
     title = part.say("words_table")
     grid = make_grid(title, (part.say("word"), part.say("meaning")), rows, ())

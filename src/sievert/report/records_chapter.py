@@ -11,6 +11,7 @@ from sievert.report.explanation_view import (
     MOST_ROWS,
     MOST_SECRETS,
     ExplanationView,
+    PictureKeys,
     captioned_bars,
     screened,
 )
@@ -19,18 +20,31 @@ from sievert.report.parts import Data, NumberText
 
 EACH = 3  # values of a column in the picture
 MOST_LISTED = 60
-MODELS = ("zayatz", "pitman", "snb", "dankar")
+# Models of how many people are unique in the population: the number, and the name.
+MODELS = {
+    "population_uniques_zayatz": "model_zayatz",
+    "population_uniques_pitman": "model_pitman",
+    "population_uniques_snb": "model_snb",
+    "population_uniques_dankar": "model_dankar",
+}
 EXACT_GAINS = ("k_anonymity", "discrimination_rate", "itpr_unnormalized")
-MATCHES = ("unique_match", "unique_match_known")
-OTHERS = (
-    "prosecutor",
-    "journalist",
-    "marketer",
-    "truta_minimal",
-    "truta_maximal",
-    "global_risk",
-    "household_risk",
+RISKS = {  # other numbers of the population, with their names
+    "unique_match": "risk_unique_match",
+    "unique_match_known": "risk_unique_match_known",
+    "prosecutor": "risk_prosecutor",
+    "journalist": "risk_journalist",
+    "marketer": "risk_marketer",
+    "truta_minimal": "risk_truta_minimal",
+    "truta_maximal": "risk_truta_maximal",
+    "global_risk": "risk_global_risk",
+    "household_risk": "risk_household_risk",
+}
+WEIGHTED = {"global_risk": "weights_global_risk", "household_risk": "weights_household_risk"}
+GAINS = ("gain_alone", "gain_below", "gain_k", "gain_rate", "gain_itpr_unnormalized")
+POPULATION = PictureKeys(
+    title="population_chart", below="population_below", caption="population_caption"
 )
+VALUES = PictureKeys(title="values_chart", below="values_below", caption="values_caption")
 IF_COUNTED = ("journalist", "marketer")  # else as for somebody who knows who is in the table
 DIFFERS = {
     "blanks": "differs_by_blanks",
@@ -52,16 +66,14 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
     values = view.data.get("values")
     writers = (_values, _rare, _alike) if values else ()
     yield from population_chapter(view)
-    chapters: dict[str, tuple[Block, ...]] = {
-        "values": tuple(block for write in writers for block in write(view, values or {})),
-        "records": tuple(_records(view)),
-        "suda": tuple(_suda(view)),
-    }
-    titles = {"suda": _records_title(view)}
-    for key, blocks in chapters.items():
-        if blocks:
-            title = titles.get(key) or view.say(f"{key}_title")
-            yield Chapter(title, view.anchor(key), blocks, screen=key == "records")
+    if about_values := [block for write in writers for block in write(view, values or {})]:
+        yield view.chapter("values_title", "values", about_values)
+    if about_records := tuple(_records(view)):
+        title = view.say("records_title")
+        yield Chapter(title, view.anchor("records"), about_records, screen=True)
+    if uniques := tuple(_suda(view)):
+        title = _records_title(view) or view.say("suda_title")
+        yield Chapter(title, view.anchor("suda"), uniques)
 
 
 def population_chapter(view: ExplanationView) -> Iterator[Chapter]:
@@ -82,7 +94,7 @@ def _population_title(view: ExplanationView) -> str:
     about = view.data["population"]
     if "population_uniques_dankar" not in about:
         return ""
-    each = (_estimate(view, f"population_uniques_{m}") for m in MODELS)
+    each = (_estimate(view, name) for name in MODELS)
     models = sorted((e for e in each if e.number is not None), key=lambda e: e.number or 0.0)
     if not models:
         return ""
@@ -98,14 +110,14 @@ def population_sentences(view: ExplanationView) -> Iterator[str]:
     about, share = view.data["population"], view.writer.share
     if title := _population_title(view):
         yield f"{title}."
-    for name in ("global_risk", "household_risk"):
+    for name, key in WEIGHTED.items():
         if name in about:
             highest = (about[name].get("details") or {}).get("highest")
             places = {"share": share(about[name]["value"]), "highest": share(highest)}
             if name == "global_risk":
                 expected = about["expected_reidentifications"]["value"]
                 places["expected"] = view.writer.number(expected)
-            yield view.say(f"weights_{name}", **places)
+            yield view.say(key, **places)
 
 
 def _records_title(view: ExplanationView) -> str:
@@ -128,19 +140,15 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
     if "size" in about:
         share = view.writer.number(100 * about["fraction"])
         yield Paragraph(view.say("population_size", size=count(about["size"]), share=share))
-    models = {
-        view.say(f"model_{m}"): f"population_uniques_{m}"
-        for m in MODELS
-        if f"population_uniques_{m}" in about
-    }
+    models = {view.say(key): name for name, key in MODELS.items() if name in about}
     rows: list[tuple[object, ...]] = [
         (Link(model, "def-population_models"), _with_error(view, name))
         for model, name in models.items()
     ]
     omitted = () if "truta_maximal" in about else IF_COUNTED
     rows += [
-        (view.say(f"risk_{name}"), _with_error(view, name))
-        for name in (*MATCHES, *OTHERS)
+        (view.say(key), _with_error(view, name))
+        for name, key in RISKS.items()
         if name in about and name not in omitted
     ]
     if "expected_reidentifications" in about:
@@ -149,7 +157,7 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
     grid = view.grid("population_table", ("number", "estimate"), rows)
     texts = {model: _estimate(view, name) for model, name in models.items()}
     marks = [(Bar(row=model, number=text.number), text) for model, text in texts.items()]
-    picture = captioned_bars(view, "population", marks, grid, axis="population_axis")
+    picture = captioned_bars(view, POPULATION, marks, grid, axis="population_axis")
     yield from screened(picture, MOST_LISTED)
     yield Paragraph(view.say("population_reading"), "reading")
     if about.get("global_risk", {}).get("method") == "approx":
@@ -228,9 +236,7 @@ def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
     grid = view.grid("values_table", head, shown, folded=True, more=view.rate_heads())
     yield Paragraph(view.say("values_found"), "reading")
     yield from _few(view, values)
-    yield captioned_bars(
-        view, "values", marks[: 2 * MOST_ROWS], grid, axis="rate_axis", number=EACH
-    )
+    yield captioned_bars(view, VALUES, marks[: 2 * MOST_ROWS], grid, axis="rate_axis", number=EACH)
     if left := view.rows_first(MOST_LISTED, len(rows)):
         yield Paragraph(left, "note")
 
@@ -264,8 +270,7 @@ def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
         for value in values["rare"]
     ]
     if rows:
-        gains = ("alone", "below", "k", "rate", "itpr_unnormalized")
-        head = ("value", "records", "alone", *(f"gain_{gain}" for gain in gains))
+        head = ("value", "records", "alone", *GAINS)
         yield view.grid("rare_table", head, rows)
         yield Paragraph(view.say("rare_reading"), "reading")
 

@@ -9,15 +9,19 @@ from sievert.report.explanation_view import (
     MOST_ROWS,
     MOST_SECRETS,
     ExplanationView,
+    PictureKeys,
     captioned_bars,
     explanation_view,
 )
 from sievert.report.limits import limits_of
+from sievert.report.overview import Overview
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import NumberText, ReportPart
 
 MOSTLY = 0.5  # of what tells people apart: two columns with less do not stand out
 LEADING = 2  # columns that may stand out
+SHARES = PictureKeys(title="shares_chart", below="shares_below", caption="shares_caption")
+PATH = PictureKeys(title="path_chart", below="path_below", caption="path_caption")
 
 
 def why_chapter(part: ReportPart) -> Chapter | None:
@@ -124,7 +128,7 @@ def shares(view: ExplanationView) -> Iterator[Block]:
         for t, text in texts.items()
     ]
     more = view.rows_first(MOST_ROWS, len(order))
-    yield captioned_bars(view, "shares", marks, grid, axis="shares_axis", more=more)
+    yield captioned_bars(view, SHARES, marks, grid, axis="shares_axis", more=more)
 
 
 def _with_interval(view: ExplanationView, text: NumberText, column: str, secret: str | None) -> str:
@@ -149,10 +153,11 @@ def path(view: ExplanationView) -> Iterator[Block]:
         alone = writer.count(whole["unique_count"]["max"])
         share = writer.share(whole["unique_records"]["max"])
         rows.append((view.say("all_columns", number=number), alone, share))
-    limits = (v for v in limits_of(view.data) if v["measure"] == "unique_records")
+    limits = limits_of(view.read(Overview).policy)
     marks = [(Bar(row=name, number=share.number), share) for name, _, share in rows[:MOST_ROWS]]
     more, limit = "", None
-    most = next((v["max"] for v in limits if v["max"] is not None), None)
+    of_uniques = (limit.max for limit in limits if limit.measure == "unique_records")
+    most = next((most for most in of_uniques if most is not None), None)
     if most is not None:
         allowed = NumberText(percent(most), most)
         more = view.say("path_allowed", share=allowed)
@@ -161,7 +166,7 @@ def path(view: ExplanationView) -> Iterator[Block]:
     if rows:
         yield captioned_bars(
             view,
-            "path",
+            PATH,
             marks,
             view.grid("path_table", ("path_known", "alone", "alone_share"), rows),
             axis="alone_share_axis",

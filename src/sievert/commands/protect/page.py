@@ -13,6 +13,11 @@ from sievert.report.parts import Data, ReportPart
 
 MOST_OPEN = 12  # rows of the table of the frontier that are not folded
 FILES = (".csv", ".toml", ".json")  # of hierarchies
+FRONTIER_HEADS = (
+    *("head_frontier_disclosed", "head_frontier_lost", "head_frontier_gap"),
+    *("head_frontier_suppressed", "head_frontier_classes", "head_frontier_levels"),
+    "head_frontier_verdict",
+)
 SHARES = {  # among what a method says of itself and has lost
     *("share_suppressed", "changed_share", "changed_cells", "unlinked", "fraction", "records"),
     *("attacker_accuracy", "attacker_accuracy_low", "attacker_accuracy_high", "learner_accuracy"),
@@ -47,8 +52,9 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     """What was done to the table, what it has cost, and what the release holds."""
     data, writer = part.data, part.writer
     if "loss" not in data:
-        key = "stopped" if data.get("stopped") else "nothing"
-        return [(part.say(key), part.say(f"{key}_why"))]
+        if data.get("stopped"):
+            return [(part.say("stopped"), part.say("stopped_why"))]
+        return [(part.say("nothing"), part.say("nothing_why"))]
     if "details" in data:
         return _method_points(part)
     one_label = [name for name, c in data["columns"].items() if c["level"] and c["labels"] == 1]
@@ -192,10 +198,9 @@ def frontier_chapters(part: ReportPart) -> Iterator[Chapter]:
     name = part.writer.name(secret) if secret else part.say(f"minimised_{part.data['minimised']}")
     given = part.data.get("frontier_beside") or ()
     rows = [*map(partial(_given_row, part), given), *map(partial(_row, part), points)]
-    heads = ("disclosed", "lost", "gap", "suppressed", "classes", "levels", "verdict")
     grid = part.grid(
         "frontier_table",
-        [f"head_frontier_{head}" for head in heads],
+        FRONTIER_HEADS,
         rows,
         range(5),
         folded=len(rows) > MOST_OPEN,
@@ -251,7 +256,9 @@ def _gap(part: ReportPart, point: Data) -> object:
 
 
 def _row(part: ReportPart, point: Data) -> tuple[object, ...]:
-    verdict = "chosen" if point["chosen"] else "meets" if point["meets"] else "breaks"
+    verdict = "frontier_meets" if point["meets"] else "frontier_breaks"
+    if point["chosen"]:
+        verdict = "frontier_chosen"
     return (
         part.writer.number(point["disclosed"]),
         part.writer.number(point["lost"]),
@@ -259,5 +266,5 @@ def _row(part: ReportPart, point: Data) -> tuple[object, ...]:
         part.writer.count(point["suppressed"]),
         part.writer.count(point["classes"]),
         ", ".join(map(str, point["levels"].values())),
-        part.say(f"frontier_{verdict}"),
+        part.say(verdict),
     )
