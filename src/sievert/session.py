@@ -54,7 +54,8 @@ class Clock:
         self.watch = watch
         self.steps: dict[str, float] = {}
         self.peaks: dict[str, int] = {}
-        self.step, self.since = "", time.perf_counter()
+        self.step = ""
+        self.since = time.perf_counter()
         self.deadline = math.inf
 
     def __call__(self, step: str, work: Measurable | None) -> None:
@@ -68,7 +69,8 @@ class Clock:
         if self.step:
             self.steps[self.step] = self.steps.get(self.step, 0.0) + now - self.since
             self.peaks[self.step] = peak_memory()
-        self.step, self.since = "", now
+        self.step = ""
+        self.since = now
         return {"timings": self.steps, "peaks": self.peaks}
 
     def count(self, step: str, expected: int) -> Callable[[], None]:
@@ -82,7 +84,9 @@ class PartCounter:
     """Counts the parts of a step that have begun; an error once the time is up."""
 
     def __init__(self, expected: int, deadline: float) -> None:
-        self.expected, self.deadline, self.begun = expected, deadline, 0
+        self.expected = expected
+        self.deadline = deadline
+        self.begun = 0
 
     def __call__(self) -> None:
         self.begun += 1
@@ -187,7 +191,8 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[Engine, float | N
     if wrong := [option for option in options if option not in OPTIONS]:
         raise unknown("option", wrong[0], OPTIONS)
     engine = choose_engine(options.get("engine"), data)
-    threads, timeout = options.get("threads"), options.get("timeout")
+    threads = options.get("threads")
+    timeout = options.get("timeout")
     require(
         threads is None or 1 <= threads <= MOST_THREADS,
         f"--threads must be at least 1 and at most {MOST_THREADS}",
@@ -235,7 +240,8 @@ def _records_in_memory(
     questions: Questions, table: Table, options: ReaderOptions, large: int
 ) -> MemoryCells | None:
     """NumPy for a small table, packed keys for a larger one; None where the engine is better."""
-    adapter, records = questions.engine, questions.records
+    adapter = questions.engine
+    records = questions.records
     if records < min(large, SMALL) and not options.get("memory"):
         from sievert.counts.coded import CodedTable
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from sievert.policy import Gate
 
 # The reasons of a gate.
-KEPT_UNIQUE, KEPT_NOT_MEASURED = "kept_unique", "kept_not_measured"
+KEPT_UNIQUE = "kept_unique"
+KEPT_NOT_MEASURED = "kept_not_measured"
 KEPT_NAMES_PEOPLE = "kept_names_people"
 MOST_UNIQUE = 0.05  # of the people may have a value of their own in a kept column
 
@@ -70,7 +71,8 @@ def _tells_people_apart(questions: Questions, columns: Sequence[str]) -> bool:
     suppressed: MarkedRecords | None = questions.suppressed
     if suppressed is None:
         return False
-    found, size = suppressed.alone(columns), suppressed.size()
+    found = suppressed.alone(columns)
+    size = suppressed.size()
     of_suppressed = found.members > MOST_UNIQUE * size.members
     return of_suppressed or found.everybody > MOST_UNIQUE * size.everybody
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from sievert.policy import Gate, Policy
     from sievert.roles import Roles
 
-MERGED, MERGED_REASON = "spellings_merged", "spellings_merged_reason"
+MERGED = "spellings_merged"
+MERGED_REASON = "spellings_merged_reason"
 # Numbers of the suppressed records as a class of their own: of finding people, and of each secret.
 OfSuppressed: TypeAlias = tuple[Mapping[str, Value], Mapping[str, Mapping[str, Value]]]
 # By secret: how many people are in classes where all have one value, of how many.
@@ -219,11 +220,13 @@ def _beside(value: Value, merged: Value | None) -> Value:
         value = replace(value, details={**value.details, "satisfiable": False})
     if merged is None or (merged.value, merged.reason) == (value.value, value.reason):
         return value
-    number, reason = merged.value, merged.reason
+    number = merged.value
+    reason = merged.reason
     for reading in OF_MISSING:  # the worse one decides here too
         other = merged.details.get(reading)
         if merged.details.get(f"{reading}_reason") == UNBOUNDED:
-            number, reason = None, UNBOUNDED
+            number = None
+            reason = UNBOUNDED
         elif number is not None and other is not None and _is_worse(other, number, value.riskier):
             number = other
     details: dict[str, Any] = {**value.details, MERGED: number}

@@ -96,7 +96,8 @@ class Profiles:
     @classmethod
     def from_arrays(cls, lists: Any, times: Any, people: Any = None) -> Profiles:
         """Flatten lists of counts, in the order they come."""
-        times, people = _ints(times), None if people is None else _ints(people)
+        times = _ints(times)
+        people = None if people is None else _ints(people)
         lengths = np.fromiter((len(x) for x in lists), dtype=np.int64, count=len(lists))
         counts = np.concatenate(list(lists)).astype(np.int64) if len(lists) else np.zeros(0, int)
         starts = np.zeros(len(lengths), dtype=np.int64)
@@ -145,7 +146,10 @@ class JointCounts:
     @classmethod
     def from_arrays(cls, class_size: Any, value_size: Any, count: Any, times: Any) -> JointCounts:
         """Put the cells into one order."""
-        a, b, c, t = _ints(class_size), _ints(value_size), _ints(count), _ints(times)
+        a = _ints(class_size)
+        b = _ints(value_size)
+        c = _ints(count)
+        t = _ints(times)
         order = np.lexsort((c, b, a))
         return cls(a[order], b[order], c[order], t[order])
 

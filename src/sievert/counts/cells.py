@@ -16,7 +16,9 @@ from sievert.counts.suppression import Suppression
 from sievert.errors import InputError, require
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
-MOST_SETS, LEAST_SETS = 16, 4  # columns of a text file that are read together
+# columns of a text file that are read together
+MOST_SETS = 16
+LEAST_SETS = 4
 MOST_VALUES = 2**22  # that these columns may have together, where they are more than the least
 
 PEOPLE = "CASE WHEN p IS NULL THEN n ELSE 1 END"  # a row without a person is a person of its own
@@ -134,7 +136,8 @@ class CellTables:
 
     def count_combinations(self, columns: Sequence[str], source: str | None = None) -> int:
         """How many different combinations of values some columns have; missing is a value."""
-        keys, table = self.sql_names(columns), source or self._input
+        keys = self.sql_names(columns)
+        table = source or self._input
         sql = f"SELECT COUNT(*) FROM (SELECT {keys} FROM {table} GROUP BY {keys}) AS d"
         return int(self.engine.query_records(sql)[0][0])
 
@@ -148,7 +151,8 @@ class CellTables:
         numbers = [c for c in columns if self.engine.table.types.get(c) in ("int", "float")]
         if self.engine.untyped is None:
             return numbers
-        count, before = self.count_combinations, f"({self.engine.untyped}) AS e"
+        count = self.count_combinations
+        before = f"({self.engine.untyped}) AS e"
         return [c for c in numbers if count([c], "input") < count([c], before)]
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
@@ -168,8 +172,10 @@ class CellTables:
         for few in _share_passes(columns):
             with self._hold(few) as source:
                 for column in few:
-                    c, counts = self.sql_name(column), dict[str | None, int]()
-                    value, number = self.engine.as_text(c), self.record_count
+                    c = self.sql_name(column)
+                    counts = dict[str | None, int]()
+                    value = self.engine.as_text(c)
+                    number = self.record_count
                     sql = f"SELECT {value}, {number} FROM {source} GROUP BY {c}"
                     for text, n in self.engine.rows(sql):
                         counts[text] = counts.get(text, 0) + int(n)
@@ -196,7 +202,8 @@ class CellTables:
         """The table of cells (keys, s, n): the only question that reads the records."""
         if (quasi, secret) not in self._cells and not self._count_together(quasi, secret):
             finer = self._find_cells(quasi) if secret is None else None
-            sql, keys = self._ask_cells(quasi, secret), self.sql_names(quasi)
+            sql = self._ask_cells(quasi, secret)
+            keys = self.sql_names(quasi)
             if finer is not None:
                 sql = f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n FROM {finer} GROUP BY {keys}"
             self._cells[quasi, secret] = self.keep_table(sql, of_records=finer is None)

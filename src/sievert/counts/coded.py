@@ -50,7 +50,8 @@ class CodedTable(MemoryCells):
             return False
         new = [c for c in columns if c not in self._coded]
         if new:
-            engine, source = self.tables.engine, self.tables.source
+            engine = self.tables.engine
+            source = self.tables.source
             texts = ", ".join(engine.as_text(self.tables.sql_name(c)) for c in new)
             rows = engine.query_records(f"SELECT {texts} FROM {source}")
             for column, values in zip(new, zip(*rows, strict=True), strict=True):
@@ -67,7 +68,8 @@ class CodedTable(MemoryCells):
     def _class_cells(self, quasi: tuple[str, ...], secret: str) -> ClassCells:
         if (quasi, secret) not in self._counted:
             cube = self._records((*quasi, secret)).roll_up((*quasi, secret))
-            values, sizes = cube.codes[-1].astype(np.int64), cube.classes[1]
+            values = cube.codes[-1].astype(np.int64)
+            sizes = cube.classes[1]
             self._counted[quasi, secret] = ClassCells(
                 cube.owner, values, cube.counts, sizes, cube.totals(-1)
             )
@@ -157,8 +159,10 @@ class CodedTable(MemoryCells):
         if not self.code((*quasi, secret)):
             return None
         records = self.tables.records
-        cells, texts = self._class_cells(quasi, secret), self._coded[secret][1]
-        missing, present = int(cells.totals[0]), [text for text in texts if text is not None]
+        cells = self._class_cells(quasi, secret)
+        texts = self._coded[secret][1]
+        missing = int(cells.totals[0])
+        present = [text for text in texts if text is not None]
         counts: dict[str, Any] = {"missing": missing}
         if "known" in needs and 0 < missing < records:
             counts["known_profiles"] = cells.known().profiles()
@@ -181,7 +185,8 @@ class CodedTable(MemoryCells):
     def _count(
         self, cells: ClassCells, needs: frozenset[str], counts: Mapping[str, Any]
     ) -> SecretCounts:
-        sizes, values = histogram(cells.sizes), histogram(cells.totals[cells.totals > 0])
+        sizes = histogram(cells.sizes)
+        values = histogram(cells.totals[cells.totals > 0])
         sizes.check(self.tables.records)
         values.check(self.tables.records)
         return SecretCounts(
@@ -210,7 +215,8 @@ class CodedTable(MemoryCells):
         """The values of a secret in the order of its type."""
         if self._types[secret] == "VARCHAR":
             return present
-        c, source = self.tables.sql_name(secret), self.tables.source
+        c = self.tables.sql_name(secret)
+        source = self.tables.source
         rows = self.tables.engine.query_records(
             f"SELECT {self.tables.engine.as_text(c)} FROM {source} GROUP BY {c} ORDER BY {c}"
         )
@@ -244,7 +250,8 @@ class CodedPeople(PeopleCounter):
     """The people of a small table; it does not answer where a column cannot be coded."""
 
     def __init__(self, records: CodedTable, person: str) -> None:
-        self._records, self._person = records, person
+        self._records = records
+        self._person = person
         self._seen: dict[tuple[str, ...], tuple[Sizes, PeopleCounts]] = {}
 
     def _sightings(self, columns: tuple[str, ...]) -> Cube | None:

@@ -68,7 +68,8 @@ class ClassCells:
     def known(self) -> "ClassCells":
         """Only the cells whose secret is not missing, and only their records."""
         kept = self.values > 0
-        owner, counts = self.owner[kept], self.counts[kept]
+        owner = self.owner[kept]
+        counts = self.counts[kept]
         sizes = np.bincount(owner, counts, len(self.sizes)).astype(np.int64)
         return ClassCells(owner, self.values[kept], counts, sizes, self.totals)
 
@@ -80,7 +81,8 @@ class ClassCells:
         times = lengths[self.values]
         within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
         own = flat[np.repeat(starts[self.values], times) + within]
-        owner, counts = np.repeat(self.owner, times), np.repeat(self.counts, times)
+        owner = np.repeat(self.owner, times)
+        counts = np.repeat(self.counts, times)
         size = int(flat.max()) + 1
         keys, place = np.unique(owner * size + own, return_inverse=True)
         sums = np.bincount(place, counts).astype(np.int64)

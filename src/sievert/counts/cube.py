@@ -77,7 +77,8 @@ class Cube:
     def select_columns(self, columns: Sequence[str]) -> Cube:
         """Only these columns, cell by cell."""
         places = [self.columns.index(c) for c in columns]
-        codes, values = tuple(self.codes[p] for p in places), tuple(self.values[p] for p in places)
+        codes = tuple(self.codes[p] for p in places)
+        values = tuple(self.values[p] for p in places)
         return Cube(tuple(columns), codes, self.counts, values)
 
     def all_have(self, columns: Sequence[str], text: str | None) -> Bools:
@@ -133,7 +134,8 @@ class Cube:
 
     def totals(self, place: int) -> Ints:
         """How many records have each code of one column."""
-        codes, texts = self.codes[place].astype(np.int64), self.values[place]
+        codes = self.codes[place].astype(np.int64)
+        texts = self.values[place]
         return np.bincount(codes, self.counts, len(texts)).astype(np.int64)
 
     def value_counts(self, place: int) -> dict[str, int]:

@@ -89,7 +89,8 @@ def find_patterns(person: Ints, classes: Ints, rows: Ints) -> PatternsOfRows:
     often = np.diff(np.append(first, len(owner)))
     number = _number_lists(token.reshape(-1), first, often)
     _, one, number = np.unique(number, return_index=True, return_inverse=True)
-    each, total = often[one], int(often[one].sum())
+    each = often[one]
+    total = int(often[one].sum())
     begin = np.cumsum(each) - each
     place = np.repeat(first[one] - begin, each) + np.arange(total)
     return PatternsOfRows(owner[first], number.reshape(-1), begin, each, of_person[place])
@@ -98,7 +99,8 @@ def find_patterns(person: Ints, classes: Ints, rows: Ints) -> PatternsOfRows:
 def _number_lists(token: Ints, first: Ints, often: Ints) -> Ints:
     """Number lists of numbers, each given by its start and length; equal lists alike."""
     width = int(token.max()) + 1
-    number, used = token[first].copy(), width
+    number = token[first].copy()
+    used = width
     active = np.flatnonzero(often > 1)
     step = 1
     while len(active):

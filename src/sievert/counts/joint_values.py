@@ -70,7 +70,8 @@ def values_of_patterns(sets: ValueSets, release: PatternsOfRows) -> ValueSets:
     owner = np.repeat(np.arange(len(least)), least)
     within = np.arange(len(owner)) - np.repeat(np.cumsum(least) - least, least)
     values = sets.keys[sets.starts[smallest][owner] + within] % sets.number
-    alive, left = np.ones(len(owner), dtype=bool), np.flatnonzero(release.often[owner] > 1)
+    alive = np.ones(len(owner), dtype=bool)
+    left = np.flatnonzero(release.often[owner] > 1)
     step = 0
     while len(left):
         classes = release.classes[release.starts[owner[left]] + step]
@@ -144,7 +145,8 @@ def _common(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Ints:
     sizes = np.stack(
         [np.where(c == ABSENT, absent, s.sizes[c]) for c, s in zip(joint, sets, strict=True)]
     )
-    fewest, least = sizes.argmin(axis=0), sizes.min(axis=0)
+    fewest = sizes.argmin(axis=0)
+    least = sizes.min(axis=0)
     least[least == absent] = 0
     counts = np.zeros(len(least), dtype=np.int64)
     ends = np.cumsum(least)

@@ -63,7 +63,8 @@ def _join_classes(
     questions: Questions, classes: Cube, places: Ints, marks: LoadedColumns
 ) -> tuple[list[str], str]:
     """Tables of some classes, and the SQL that joins them to the numbered records."""
-    engine, keys = questions.engine, [questions.sql_name(c) for c in classes.columns]
+    engine = questions.engine
+    keys = [questions.sql_name(c) for c in classes.columns]
     joins = [f"(SELECT ROW_NUMBER() OVER () AS record, {', '.join(keys)} FROM input) AS r"]
     codes = [c[places].tolist() for c in classes.codes]
     number: LoadedColumns = {"place": ("int", range(len(places)))}
@@ -79,7 +80,8 @@ def _join_classes(
         {**number, **{f"q{i}": ("int", own) for i, own in enumerate(codes)}, **marks}
     )
     # Only the codes that occur in these classes: for a few classes there are few.
-    tables, same = [wanted], []
+    tables = [wanted]
+    same = []
     for i, key in enumerate(keys):
         present = sorted(set(codes[i]))
         texts_of = [classes.values[i][code] for code in present]
@@ -108,7 +110,9 @@ def write_records(
     `beside` are classes, each with numbers of its own.
     """
     keys = [questions.sql_name(q) for q in quasi]
-    tables, select, joins = [], ["r.record AS record"], []
+    tables = []
+    select = ["r.record AS record"]
+    joins = []
     for number, secret in enumerate((None, *secrets)):
         loaded = questions.load_table(marks[secret])
         columns = [quote_identifier(c) for c in marks[secret] if c not in ("nq", "ns", "n")]
@@ -149,12 +153,14 @@ def _mark_cells(
 ) -> str:
     """Classes (or cells) with the numbers of their kind beside them, and those of `values`."""
     names = "".join(f", m.{c}" for c in columns)
-    keys, classes = questions.sql_names(quasi, "a."), questions.count_cells(quasi, None)
+    keys = questions.sql_names(quasi, "a.")
+    classes = questions.count_cells(quasi, None)
     if secret is None:
         return questions.keep_table(
             f"SELECT {keys}{names} FROM {classes} AS a JOIN {marks} AS m ON a.n = m.nq"
         )
-    cells, own = questions.count_cells(quasi, secret), questions.sql_names(quasi)
+    cells = questions.count_cells(quasi, secret)
+    own = questions.sql_names(quasi)
     each = [questions.sql_name(q) for q in quasi]
     same, alike = (
         " AND ".join(f"a.{c} IS NOT DISTINCT FROM {t}.{c}" for c in each) for t in ("q", "v")
@@ -209,7 +215,8 @@ def match_keys(first: Cube, second: Cube, *, as_spelt: bool = False) -> tuple[In
     Its text is the same, or only its canonical text, where no other key of a cube has that one.
     With `as_spelt` its text has to be the same.
     """
-    texts, codes = second.values[-1], second.codes[-1].tolist()
+    texts = second.values[-1]
+    codes = second.codes[-1].tolist()
     cells = {texts[code]: cell for cell, code in enumerate(codes) if code}
     same = {} if as_spelt else respelt_keys(first, second)
     matches = np.array([cells.get(same.get(text, text), -1) for text in first.values[-1]])[
@@ -221,7 +228,8 @@ def match_keys(first: Cube, second: Cube, *, as_spelt: bool = False) -> tuple[In
 
 def respelt_keys(first: Cube, second: Cube) -> dict[str | None, str]:
     """Keys of one cube that the other spells otherwise: how it does, where that is certain."""
-    ours, others = _single_keys(first), _single_keys(second)
+    ours = _single_keys(first)
+    others = _single_keys(second)
     pairs = {ours[key]: others[key] for key in ours.keys() & others.keys()}
     return {own: other for own, other in pairs.items() if own != other}
 
@@ -244,7 +252,8 @@ def pair_columns(
         for cube, places in ((first, mine), (second, theirs))
     )
     names = (*columns, *(f"other {c}" for c in columns))
-    codes, values = (*ours.codes, *others.codes), (*ours.values, *others.values)
+    codes = (*ours.codes, *others.codes)
+    values = (*ours.values, *others.values)
     return Cube(names, codes, ours.counts, values).roll_up(names)
 
 
@@ -313,14 +322,17 @@ def class_frequencies(
     record that has a value where it lacks one.
     """
     if weight is None:
-        classes, own, scale = questions.cube(quasi), None, 0
+        classes = questions.cube(quasi)
+        own = None
+        scale = 0
     else:
         cells = questions.cube((*quasi, weight))
         units, scale = _units(cells, weight)
         small = float(abs(units).max()) * cells.records * MOST_PARTS < 2**62
         kind: Any = np.int64 if small else object
         amounts = units.astype(kind)[cells.codes[-1].astype(np.int64)] * cells.counts.astype(kind)
-        classes, own = cells.class_cube, np.add.reduceat(amounts, cells.classes[0])
+        classes = cells.class_cube
+        own = np.add.reduceat(amounts, cells.classes[0])
     if alpha is None or not classes.lacking.any():
         return ClassFrequencies(classes, classes.counts, 1, own, own, scale)
     matches = WildcardMatches.find(classes)

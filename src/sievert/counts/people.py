@@ -38,10 +38,12 @@ class PeopleQuestions(Questions):
 
     def __init__(self, rows: Questions, person: str) -> None:
         super().__init__(rows.engine, rows.records, rows.notes)
-        self._rows, self.person = rows, person
+        self._rows = rows
+        self.person = person
         self.sql_name(person)  # an error where a state does not have it
         self.counter = rows.memory.people_counter(person)
-        self._number, self._input = rows._number, rows._input
+        self._number = rows._number
+        self._input = rows._input
         self._sightings: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._cell_totals: dict[str, int] = {}
         self._holders: dict[str, str] = {}
@@ -220,7 +222,8 @@ class PeopleQuestions(Questions):
         counted = self.counter.seen(quasi)
         if counted is not None:
             return counted
-        sightings, classes = self.sightings(quasi, None), self.count_cells(quasi, None)
+        sightings = self.sightings(quasi, None)
+        classes = self.count_cells(quasi, None)
         seen = self.keep_table(
             f"SELECT a.p AS p, q.n AS size, a.n AS n FROM {sightings} AS a JOIN {classes} AS q "
             f"ON {self.same_class(quasi, 'a', 'q')}"
@@ -249,7 +252,8 @@ class PeopleQuestions(Questions):
         if answered is not None:
             return answered
         quasi = tuple(quasi)
-        cells, classes = self.count_cells(quasi, secret), self.count_cells(quasi, None)
+        cells = self.count_cells(quasi, secret)
+        classes = self.count_cells(quasi, None)
         certain = self.keep_table(
             f"SELECT DISTINCT {self.sql_names(quasi, 'a.')} FROM {cells} AS a JOIN {classes} AS q "
             f"ON {self.same_class(quasi, 'a', 'q')} WHERE a.n = q.n"
@@ -279,7 +283,8 @@ class PeopleSecretCounter(SecretCounter):
 
     def __init__(self, people: PeopleQuestions, quasi: tuple[str, ...], secret: str) -> None:
         super().__init__(people, quasi, secret)
-        self.people, self.classes = people, people.count_cells(quasi, None)
+        self.people = people
+        self.classes = people.count_cells(quasi, None)
         self.sightings = people.sightings(quasi, secret)
         same = people.same_class(quasi, "a", "q")
         self.beside = "MAX(q.n) AS people, ", f"JOIN {self.classes} AS q ON {same} "
@@ -342,7 +347,8 @@ class PeopleSecretCounter(SecretCounter):
         loaded = self.tables.load_table(
             {"v": ("text", [v for v, _ in pairs]), "part": ("int", [n for _, n in pairs])}
         )
-        keys, text = self.tables.sql_names(self.quasi, "a."), self.engine.as_text("a.s")
+        keys = self.tables.sql_names(self.quasi, "a.")
+        text = self.engine.as_text("a.s")
         parts = (
             f"(SELECT {keys}, b.part AS s, a.p AS p, a.n AS n FROM {self.sightings} AS a "
             f"JOIN {loaded} AS b ON {text} IS NOT DISTINCT FROM b.v) AS d"
@@ -354,7 +360,8 @@ class PeopleSecretCounter(SecretCounter):
         return merged
 
     def _count_named(self, value: str) -> Named:
-        known, same = self._known_classes(), self.people.same_class
+        known = self._known_classes()
+        same = self.people.same_class
         rows = self.engine.rows(
             "SELECT nq, known, held FROM (SELECT MAX(q.n) AS nq, MAX(COALESCE(k.n, 0)) AS known, "
             f"CAST(SUM(CASE WHEN {self.engine.as_text('a.s')} = ? THEN a.n ELSE 0 END) AS BIGINT) "

@@ -157,7 +157,8 @@ class Questions(CellTables):
         view = f"kept{next(self._number)}"
         self.engine.view(view, f"SELECT * FROM {self._input} WHERE NOT ({condition})")
         self._input = view
-        before, self.records = self.records, self._count_records()
+        before = self.records
+        self.records = self._count_records()
         return before - self.records
 
     def forget_counts(self) -> None:
@@ -220,7 +221,9 @@ class Questions(CellTables):
 
         They can still be asked about as a class of their own.
         """
-        whole, records, condition = self._input, self.records, self._marked(quasi)
+        whole = self._input
+        records = self.records
+        condition = self._marked(quasi)
         marked = f"marked{next(self._number)}"
         self.engine.view(marked, f"SELECT * FROM {whole} WHERE {condition}")
         number = self._leave_out(condition)
@@ -255,7 +258,8 @@ class Questions(CellTables):
     def _of_view(self, view: str, records: int) -> "Questions":
         """Ask about the records of another view of the same engine."""
         other = Questions(self.engine, records)
-        other._input, other._number = view, self._number
+        other._input = view
+        other._number = self._number
         return other
 
     def able_to_hold_mark(self, columns: Iterable[str]) -> list[str]:
@@ -285,13 +289,17 @@ class Questions(CellTables):
 
     def _tally_together(self, columns: Sequence[str], quasi: tuple[str, ...]) -> None:
         """Tally some columns in one query."""
-        few, queries = self.sizes(quasi).things <= MOST_CLASSES, []
+        few = self.sizes(quasi).things <= MOST_CLASSES
+        queries = []
         for i, column in enumerate(columns):
             if column in quasi:
-                c, n = self.sql_name(column), "n"
+                c = self.sql_name(column)
+                n = "n"
                 table = self._find_cells(quasi) or self.count_cells(quasi, None)
             else:
-                c, n, table = "s", "ns", self.value_totals(self.count_cells(quasi, column))
+                c = "s"
+                n = "ns"
+                table = self.value_totals(self.count_cells(quasi, column))
             text = self.engine.as_text(c)
             blank = f"{c} IS NULL OR {text} = ''"
             where = "" if few and self.engine.kind(column) == "text" else f"WHERE {blank} "
@@ -328,7 +336,8 @@ class Questions(CellTables):
         if not self.complete:
             return dict.fromkeys(columns)
         without = self._count_missing(columns, f"({self.engine.uncoded}) AS d")
-        pairs, nan = zip(columns, without, strict=True), self.count_nan(columns)
+        pairs = zip(columns, without, strict=True)
+        nan = self.count_nan(columns)
         return {c: self.tally(c, quasi).get(None, 0) - n - nan.get(c, 0) for c, n in pairs}
 
     def count_codes(self, columns: Sequence[str], nan: Mapping[str, int]) -> dict[str, int]:
@@ -336,7 +345,8 @@ class Questions(CellTables):
         if self.engine.uncoded is None:
             return {}
         without = self._count_missing(columns, f"({self.engine.uncoded}) AS d")
-        lacking, pairs = self.missing(columns), zip(columns, without, strict=True)
+        lacking = self.missing(columns)
+        pairs = zip(columns, without, strict=True)
         counts = {c: lacking.get(c, 0) - n - nan.get(c, 0) for c, n in pairs}
         return {c: n for c, n in counts.items() if n}
 
@@ -391,7 +401,8 @@ class Questions(CellTables):
         """Questions about the records with labels for values, shown by a view of the engine."""
         self.engine.show_recoded(view, records)
         other = Questions(self.engine, self.records)
-        other._input, other._number = view, self._number
+        other._input = view
+        other._number = self._number
         return other
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:
@@ -495,7 +506,8 @@ class Questions(CellTables):
         if answered is not None:
             return answered
         names = [self.sql_name(c) for c in columns]
-        keys, counted = ", ".join(names), self._cells.get((columns[:-1], columns[-1]))
+        keys = ", ".join(names)
+        counted = self._cells.get((columns[:-1], columns[-1]))
         if counted is not None:  # a secret and its classes
             sql = f"SELECT {self.sql_names(columns[:-1])}, s AS {names[-1]}, n FROM {counted}"
         elif (counted := self._cells.get((columns, None))) is not None:
@@ -518,7 +530,8 @@ class Questions(CellTables):
         answered = self.memory.records_in_order(columns)
         if answered is not None:
             return answered
-        names, ranked = [self.sql_name(c) for c in columns], []
+        names = [self.sql_name(c) for c in columns]
+        ranked = []
         for few in (names[at : at + TOGETHER] for at in range(0, len(names), TOGETHER)):
             fields = ", ".join(dict.fromkeys(few))
             records = f"SELECT ROW_NUMBER() OVER () AS record, {fields} FROM input"
@@ -611,7 +624,8 @@ class Questions(CellTables):
         self, quasi: Sequence[str], secret: str | None
     ) -> Iterator[tuple[tuple[Any, ...], int, list[int]]]:
         """Every class: its key, its size, the counts of its secret downwards."""
-        keys, cells = self.sql_names(quasi), self.count_cells(tuple(quasi), secret)
+        keys = self.sql_names(quasi)
+        cells = self.count_cells(tuple(quasi), secret)
         for *key, size, profile in self.engine.rows(
             f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS nq, {self.engine.list_downwards('n')} "
             f"AS profile FROM {cells} GROUP BY {keys} ORDER BY {keys}"
@@ -620,6 +634,7 @@ class Questions(CellTables):
 
     def write_columns(self, columns: LoadedColumns, path: Path, kind: str) -> None:
         """Columns of ours as a file, in the order of the first."""
-        table, names = self.load_table(columns), [quote_identifier(name) for name in columns]
+        table = self.load_table(columns)
+        names = [quote_identifier(name) for name in columns]
         self.engine.write(f"SELECT {', '.join(names)} FROM {table} ORDER BY {names[0]}", path, kind)
         self.drop_tables(table)

@@ -57,7 +57,8 @@ class RecodedCells(CodedTable):
 
     def __init__(self, tables: CellTables, classes: Cube, secrets: Mapping[str, Cube]) -> None:
         super().__init__(tables, {})
-        self._classes, self._secrets = classes, secrets
+        self._classes = classes
+        self._secrets = secrets
         self._coded = {s: (c.codes[-1], c.values[-1]) for s, c in secrets.items()}
 
     def code(self, columns: Iterable[str]) -> bool:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from sievert.arrays import Text
 
-ROW, PLACE = "/", "="  # the signs of a row's hash, and of the place of one of its copies
+# the signs of a row's hash, and of the place of one of its copies
+ROW = "/"
+PLACE = "="
 DIGITS = 16  # of a hash, hexadecimal
 
 

@@ -19,7 +19,9 @@ class SecretCounter:
     beside = "", ""  # fields of each class, and what joins them to its cells
 
     def __init__(self, tables: CellTables, quasi: tuple[str, ...], secret: str) -> None:
-        self.tables, self.quasi, self.secret = tables, quasi, secret
+        self.tables = tables
+        self.quasi = quasi
+        self.secret = secret
         self.engine = tables.engine
         self.cells = tables.count_cells(quasi, secret)
         self.keys = tables.sql_names(quasi)
@@ -66,8 +68,10 @@ class SecretCounter:
         )
 
     def _count_cells(self, cells: str, needs: frozenset[str]) -> dict[str, Any]:
-        tables, wide = self.tables, self.tables.wide
-        pairs, total = self._collect_pairs(cells), tables.total(cells)
+        tables = self.tables
+        wide = self.tables.wide
+        pairs = self._collect_pairs(cells)
+        total = tables.total(cells)
         queries = {
             "profiles": self._ask_profiles(self.engine.profile(wide), pairs),
             "values": "SELECT ns, COUNT(*) AS m, "
@@ -142,7 +146,8 @@ class SecretCounter:
         return Gaps.from_arrays((n for n, _ in rows), (g for _, g in rows), levels)
 
     def _rank_values(self, order: Sequence[str] | None) -> Ranked:
-        totals, engine = self.tables.value_totals(self.cells), self.engine
+        totals = self.tables.value_totals(self.cells)
+        engine = self.engine
         if order is None:
             ranks = self.tables.keep_table(
                 f"SELECT s, ns, ROW_NUMBER() OVER (ORDER BY s) - 1 AS r FROM {totals}"
@@ -181,7 +186,8 @@ class SecretCounter:
         loaded = self.tables.load_table(
             {"v": ("text", [v for v, _ in pairs]), "s": ("int", [n for _, n in pairs])}
         )
-        keys, text = self.tables.sql_names(self.quasi, "a."), self.engine.as_text("a.s")
+        keys = self.tables.sql_names(self.quasi, "a.")
+        text = self.engine.as_text("a.s")
         merged = self.tables.keep_table(
             f"SELECT {keys}, b.s AS s, CAST(SUM(a.n) AS BIGINT) AS n FROM {self.cells} AS a "
             f"JOIN {loaded} AS b ON {text} IS NOT DISTINCT FROM b.v GROUP BY {keys}, b.s"

@@ -37,9 +37,11 @@ def class_numbers(columns: Sequence[Ints], cells: int) -> Ints:
 
 def count_seen(sightings: Cube) -> tuple[Sizes, PeopleCounts]:
     """The sizes of classes in people, and in how many and how small ones people were seen."""
-    owner, times = class_numbers(sightings.codes[:-1], len(sightings.counts)), sightings.counts
+    owner = class_numbers(sightings.codes[:-1], len(sightings.counts))
+    times = sightings.counts
     sizes = np.bincount(owner, times).astype(np.int64)
-    person, of_class = sightings.codes[-1].astype(np.int64), sizes[owner]
+    person = sightings.codes[-1].astype(np.int64)
+    of_class = sizes[owner]
     named = person > 0
     seen = np.bincount(person[named], minlength=len(sightings.values[-1]))
     smallest = np.full(len(seen), np.iinfo(np.int64).max)
@@ -61,16 +63,20 @@ class SecretSightings:
     def __init__(self, sightings: Cube) -> None:
         *keys, values, person = sightings.codes
         self.owner = class_numbers(keys, len(sightings.counts))
-        self.values, self.person = values.astype(np.int64), person.astype(np.int64)
-        self.counts, self.classes = sightings.counts, int(self.owner[-1]) + 1
-        self.texts, self._everybody = sightings.values[-2], len(sightings.values[-1])
+        self.values = values.astype(np.int64)
+        self.person = person.astype(np.int64)
+        self.counts = sightings.counts
+        self.classes = int(self.owner[-1]) + 1
+        self.texts = sightings.values[-2]
+        self._everybody = len(sightings.values[-1])
         self.people = self.count(self.owner, self.classes)
         self.holders = self.count(self.values, len(self.texts))
         self.known = self.values > 0
 
     def count(self, groups: Ints, number: int, where: Any = True) -> Ints:
         """How many people each of some groups has."""
-        named, unnamed = (self.person > 0) & where, (self.person == 0) & where
+        named = (self.person > 0) & where
+        unnamed = (self.person == 0) & where
         pairs = np.sort(groups[named] * self._everybody + self.person[named])
         rows = np.bincount(groups[unnamed], self.counts[unnamed], number)
         distinct = np.bincount(pairs[run_starts(pairs)] // self._everybody, minlength=number)
@@ -89,7 +95,9 @@ class SecretSightings:
         """The people of every class that have each label of their values."""
         size = int(labels.max()) + 1
         keys, place = np.unique(self.owner * size + labels[self.values], return_inverse=True)
-        counts, owner, own = self.count(place, len(keys)), keys // size, keys % size
+        counts = self.count(place, len(keys))
+        owner = keys // size
+        own = keys % size
         sizes = np.bincount(owner, counts, self.classes).astype(np.int64)
         totals = np.bincount(own, counts, size).astype(np.int64)
         return ClassCells(owner, own, counts, sizes, totals)
@@ -105,9 +113,11 @@ def count_secret(
 ) -> SecretCounts:
     """Everything about one secret that `needs` names, in people."""
     cells = seen.cells(np.arange(len(seen.texts)))
-    missing, records = int(cells.totals[0]), int(cells.counts.sum())
+    missing = int(cells.totals[0])
+    records = int(cells.counts.sum())
     counts: dict[str, Any] = {"missing": missing}
-    texts, present = seen.texts, [text for text in seen.texts if text is not None]
+    texts = seen.texts
+    present = [text for text in seen.texts if text is not None]
     if "joint" in needs:
         counts["confidence"] = replace(cells, sizes=seen.people, totals=seen.holders).joint
     if 0 < missing < records:
@@ -151,7 +161,8 @@ def _in_people(
 
 def _count_known(seen: SecretSightings, known: ClassCells, needs: frozenset[str]) -> dict[str, Any]:
     """The same without the people whose value is missing."""
-    people, counts = seen.count(seen.owner, seen.classes, seen.known), dict[str, Any]()
+    people = seen.count(seen.owner, seen.classes, seen.known)
+    counts = dict[str, Any]()
     if "known" in needs:
         counts["known_profiles"] = known.profiles(people)
     if "known_joint" in needs:

@@ -22,7 +22,8 @@ MOST_MERGED = 10**5  # values that are merged in the engine
 SAMPLE = 1_000  # records that tell which kinds of text a column has
 FEW_RECORDS = 10_000  # whose values are fetched at once
 TOGETHER = 10_000  # texts in one query
-CAPITALS, SMALL = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
+CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+SMALL = "abcdefghijklmnopqrstuvwxyz"
 
 # Kinds of text that an engine can fold: as they are, by their letters, by the zeros before them.
 # Texts with a letter begin with it, or have neither blank nor colon: they are no date with a time.
@@ -156,7 +157,8 @@ def merge_spellings(
     other = rows.recode(*merge(rows.source))
     other.suppression = rows.suppression
     if rows.suppressed is not None:
-        marked, whole = merge(rows.suppressed.marked), merge(rows.suppressed.whole)
+        marked = merge(rows.suppressed.marked)
+        whole = merge(rows.suppressed.whole)
         for view, records in (marked, whole):
             rows.engine.show_recoded(view, records)
         other.suppressed = replace(rows.suppressed, tables=other, marked=marked[0], whole=whole[0])
@@ -214,7 +216,8 @@ def _in_the_engine(rows: Questions, column: str) -> Spellings:
     odd = _fetch(rows, column, MOST_ODD, f"{kind} = '{ODD}'")
     if odd is None:
         return Spellings(column, compared=False)
-    c, engine = rows.sql_name(column), rows.engine
+    c = rows.sql_name(column)
+    engine = rows.engine
     text = engine.record_text(c)
     zeros = f"COALESCE(NULLIF(REGEXP_REPLACE({text}, '^0+', ''), ''), '0')"
     small = f"TRANSLATE({text}, '{CAPITALS}', '{SMALL}')"

@@ -61,12 +61,17 @@ class SuppressedCells:
 
     def values(self, secret: str) -> SuppressedValues:
         """Count the suppressed records with each value of a secret, and all records with it."""
-        cells, place = self.secrets[secret], -1
-        people, known_people = None, None
+        cells = self.secrets[secret]
+        place = -1
+        people = None
+        known_people = None
         if self.sightings:
-            people, known_people = cells.once_each(()).size, cells.only(-2).once_each(()).size
-            cells, place = cells.once_each((cells.whole.columns[-2],)), 0
-        texts, totals = cells.whole.values[place], cells.whole.totals(place)
+            people = cells.once_each(()).size
+            known_people = cells.only(-2).once_each(()).size
+            cells = cells.once_each((cells.whole.columns[-2],))
+            place = 0
+        texts = cells.whole.values[place]
+        totals = cells.whole.totals(place)
         there = np.flatnonzero(totals)
         present = [texts[code] for code in there]
         ordered = type_order([text for text in present if text is not None])

@@ -59,7 +59,8 @@ class SuppressedValues:
         With `ordered` the values are ranked as in `order`, or in the order of their type. The
         `named` value is that of (alpha,k)-anonymity.
         """
-        records, missing = int(self.whole.sum()), int(self.whole[~self.known].sum())
+        records = int(self.whole.sum())
+        missing = int(self.whole[~self.known].sum())
         here = self.own > 0
         counts: dict[str, Any] = {}
         if 0 < missing < records and (here & self.known).any():
@@ -91,12 +92,14 @@ class SuppressedValues:
 
     def _joint(self, which: Bools, size: int) -> JointCounts:
         own = self.own[which]
-        sizes, times = np.full_like(own, size), np.ones_like(own)
+        sizes = np.full_like(own, size)
+        times = np.ones_like(own)
         return JointCounts.from_arrays(sizes, self.whole[which], own, times)
 
     def _count_known(self) -> dict[str, Any]:
         """The same without the records whose secret is missing."""
-        which, people = (self.own > 0) & self.known, self.known_people
+        which = (self.own > 0) & self.known
+        people = self.known_people
         size = int(self.own[which].sum()) if people is None else people.members
         return {
             "known_profiles": self._profiles(which, people),
@@ -110,7 +113,8 @@ class SuppressedValues:
         rank_of = {text: rank for rank, text in enumerate(values)}
         ranks = np.array([rank_of[text] for text in present], dtype=np.int64)
         by_rank = np.argsort(ranks)
-        own, whole = self.own[self.known][by_rank], self.whole[self.known][by_rank]
+        own = self.own[self.known][by_rank]
+        whole = self.whole[self.known][by_rank]
         places = np.flatnonzero(own)
         return Ranked(places, own[places], np.zeros(1, dtype=np.int64), whole)
 
@@ -137,7 +141,8 @@ class SuppressedValues:
 
 def _gap(own: Ints, whole: Ints) -> int:
     """The sum over values of max(0, n_qs·N - n_s·n_q), in whole numbers of any size."""
-    size, records = int(own.sum()), int(whole.sum())
+    size = int(own.sum())
+    records = int(whole.sum())
     pairs = zip(own.tolist(), whole.tolist(), strict=True)
     return sum(max(0, n * records - total * size) for n, total in pairs if n)
 

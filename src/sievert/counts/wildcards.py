@@ -35,7 +35,8 @@ class WildcardMatches:
         bits = [(codes == 0).astype(np.uint64) for codes in classes.codes]
         masks = pack_codes(bits, [1] * len(bits), len(classes.counts))
         patterns, self._pattern = np.unique(masks, return_inverse=True)
-        self.classes, self.patterns = classes, patterns.tolist()
+        self.classes = classes
+        self.patterns = patterns.tolist()
 
     @classmethod
     def find(cls, classes: Cube, times: int = 1) -> "WildcardMatches | None":
@@ -61,7 +62,8 @@ class WildcardMatches:
 
         The cells are those of the same classes in the same order; missing is a value.
         """
-        codes, owner = cells.codes[-1].astype(np.uint64), cells.owner
+        codes = cells.codes[-1].astype(np.uint64)
+        owner = cells.owner
         numbers = np.zeros(len(self.classes.counts), dtype=np.int64)
         for first in range(0, len(cells.values[-1]), WORD):
             inside = (codes >= first) & (codes < first + WORD)
@@ -94,7 +96,8 @@ class WildcardMatches:
         """
         cube = self.classes
         places = [p for p in range(len(cube.codes)) if not mask >> (len(cube.codes) - 1 - p) & 1]
-        codes, widths = [cube.codes[p] for p in places], [cube.widths[p] for p in places]
+        codes = [cube.codes[p] for p in places]
+        widths = [cube.widths[p] for p in places]
         keys = narrow_keys(codes, widths, len(cube.counts))
         order = np.argsort(keys, kind="stable")
         group = np.zeros(len(order), dtype=np.int64)

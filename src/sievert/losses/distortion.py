@@ -41,15 +41,18 @@ def _distortion(column: PairedColumn) -> dict[str, Any]:
     pairs = value_label_pairs(column)
     if column.numbers is not None:
         return _squared_error(column, pairs)
-    records, withheld = len(column.original), pairs.withheld
+    records = len(column.original)
+    withheld = pairs.withheld
     if column.hierarchy is None:
         changed = records - int(pairs.times[pairs.unchanged].sum())
-        value, scale = kernel.ratio(changed, records), "hamming"
+        value = kernel.ratio(changed, records)
+        scale = "hamming"
     else:
         coverage = label_coverage(column)
         assert coverage.hierarchy is not None
         climbed = int(np.dot(coverage.times, coverage.meeting))
-        value, scale = kernel.ratio(climbed, records * coverage.hierarchy.height), "hierarchy"
+        value = kernel.ratio(climbed, records * coverage.hierarchy.height)
+        scale = "hierarchy"
     return {"value": value, "scale": scale, "cells": records, "suppressed": withheld}
 
 
@@ -57,7 +60,9 @@ def _squared_error(column: PairedColumn, pairs: ValueLabelPairs) -> dict[str, An
     """Cells with a number in the original; one that was suppressed is guessed as their mean."""
     x, y = _numbers(column, pairs)
     there = ~np.isnan(x)
-    x, y, times = x[there], y[there], pairs.times[there].astype(np.float64)
+    x = x[there]
+    y = y[there]
+    times = pairs.times[there].astype(np.float64)
     suppressed = pairs.suppressed[there] | np.isnan(y)
     number = int(times.sum())
     out: dict[str, Any] = {
@@ -87,8 +92,10 @@ def _numbers(column: PairedColumn, pairs: ValueLabelPairs) -> tuple[Floats, Floa
     """The numbers of each pair."""
     assert column.numbers is not None
     before, after = column.numbers
-    values, labels = np.full(len(column.values), np.nan), np.full(len(column.labels) + 1, np.nan)
-    values[column.original], labels[column.released] = before, after
+    values = np.full(len(column.values), np.nan)
+    labels = np.full(len(column.labels) + 1, np.nan)
+    values[column.original] = before
+    labels[column.released] = after
     return values[pairs.original], labels[pairs.released]
 
 

@@ -60,13 +60,15 @@ def gaussian_information(
     u, v, uv = (np.asarray(m, dtype=np.float64) for m in (cov_u, cov_v, cov_uv))
     joint = np.block([[u, uv], [uv.T, v]])
     exact = len(joint) <= EXACT
-    given, alone = _Given(joint, exact), _Given(v, exact)
+    given = _Given(joint, exact)
+    alone = _Given(v, exact)
     for i in range(len(u)):
         if given.share(i) > dependent:
             given.know(i)
     terms = []
     for i in range(len(v)):
-        before, after = alone.share(i), given.share(len(u) + i)
+        before = alone.share(i)
+        after = given.share(len(u) + i)
         if before <= dependent:
             continue
         if after <= dependent * before:
@@ -100,7 +102,8 @@ class _Given:
         self.open.remove(i)
         known = self.rows[i]
         for j in self.open:
-            row, factor = self.rows[j], self.rows[j][i] / known[i]
+            row = self.rows[j]
+            factor = self.rows[j][i] / known[i]
             if factor:
                 for k in self.open:
                     row[k] -= factor * known[k]
@@ -138,7 +141,9 @@ def gaussian_loss(release: Release) -> Loss:
         return Loss(None, NO_RECORDS, details=details)
     joint = correlations([standard(x if whole.all() else x[whole]) for x in every])
     d = len(columns)
-    u, u2, v = range(d), range(d, 2 * d), range(2 * d, len(every))
+    u = range(d)
+    u2 = range(d, 2 * d)
+    v = range(2 * d, len(every))
     information = {
         name: information_between(joint, *pair)
         for name, pair in {"identity": (u, u2), "original": (u, v), "released": (u2, v)}.items()
@@ -150,7 +155,8 @@ def gaussian_loss(release: Release) -> Loss:
     }
     if not secrets:
         return Loss(None, NO_SECRET, details=details)
-    before, after = information["original"], information["released"]
+    before = information["original"]
+    after = information["released"]
     return (
         Loss(None, UNBOUNDED, details=details)
         if before is None or after is None

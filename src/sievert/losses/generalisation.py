@@ -38,7 +38,8 @@ def interval(text: str) -> tuple[float, float] | None:
         return float(plain), float(plain)
     if (ends := interval_ends(text)) is None or ROOT in ends:
         return None
-    low, high = _value(ends[0] or "-∞"), _value(ends[1] or "∞")
+    low = _value(ends[0] or "-∞")
+    high = _value(ends[1] or "∞")
     return (low, high) if low <= high else None
 
 
@@ -131,7 +132,8 @@ def precision(release: Release) -> Loss:
 @needs_records
 def non_uniform_entropy(release: Release) -> Loss:
     """Bits that are missing to tell the original value of each cell from what was released."""
-    records, coverages = release.records, {c.name: label_coverage(c) for c in release.quasi}
+    records = release.records
+    coverages = {c.name: label_coverage(c) for c in release.quasi}
     bits = {
         name: (_bits(h, h.covered), _bits(h, np.full(len(h.own), records)))
         for name, h in coverages.items()
@@ -155,7 +157,8 @@ def _entropy(bits: float, most: float, number: int) -> dict[str, Any]:
 @needs_records
 def normalized_certainty_penalty(release: Release) -> Loss:
     """How much of its column's range, or of its values, a released label leaves open."""
-    columns, readings = {}, {}
+    columns = {}
+    readings = {}
     for column in release.quasi:
         shares = _widths(column)
         readings[column.name] = "leaves" if shares is None else "intervals"
@@ -187,7 +190,8 @@ def _widths(column: PairedColumn) -> Floats | None:
     span = float(values.max() - values.min()) if len(values) else 0.0
     if not (math.isfinite(span) and span > 0):
         return None
-    low, high = np.zeros(len(column.labels) + 1), np.zeros(len(column.labels) + 1)
+    low = np.zeros(len(column.labels) + 1)
+    high = np.zeros(len(column.labels) + 1)
     for code in np.unique(pairs.released[~pairs.suppressed]).tolist():
         text = column.labels[code]
         ends = (0.0, 0.0) if text is None else interval(text)
@@ -196,7 +200,8 @@ def _widths(column: PairedColumn) -> Floats | None:
         low[code], high[code] = ends
     if not np.any(high > low):
         return None
-    low, high = np.maximum(low, values.min()), np.minimum(high, values.max())
+    low = np.maximum(low, values.min())
+    high = np.minimum(high, values.max())
     none = np.array([*(text is None or text == ROOT for text in column.labels), True])
     shares = np.where(none, 0.0, np.maximum(high - low, 0.0) / span)
     return np.where(pairs.suppressed, 1.0, shares[pairs.released])

@@ -84,7 +84,8 @@ def value_label_pairs(column: PairedColumn) -> ValueLabelPairs:
     width = len(column.labels) + 1
     keys = column.original.astype(np.int64) * width + column.released + 1
     present, times = count_keys(keys, len(column.values) * width)
-    original, released = present // width, present % width - 1
+    original = present // width
+    released = present % width - 1
     suppressed = replace(column, original=original, released=released).suppressed
     unchanged = ~suppressed & (np.append(value_code_of_label(column)[0], -1)[released] == original)
     return ValueLabelPairs(original, released, times, suppressed, unchanged)
@@ -98,9 +99,11 @@ def label_coverage(column: PairedColumn) -> LabelCoverage:
     if column.hierarchy is not None:
         return _coverage_in_hierarchy(column, column.hierarchy.with_root(), totals)
     # A label stands for the values that became it.
-    own, values = totals[pairs.original], int(np.count_nonzero(totals))
+    own = totals[pairs.original]
+    values = int(np.count_nonzero(totals))
     leaves, covered = _observed_coverage(column, own)
-    nowhere, none = np.full(len(own), -1), np.zeros(len(own), dtype=bool)
+    nowhere = np.full(len(own), -1)
+    none = np.zeros(len(own), dtype=bool)
     return LabelCoverage(
         pairs,
         values,
@@ -119,7 +122,8 @@ def label_coverage(column: PairedColumn) -> LabelCoverage:
 def _observed_coverage(column: PairedColumn, own: Ints) -> tuple[Ints, Ints]:
     """Of each pair: how many values became its label, and how many records have one of them."""
     pairs = value_label_pairs(column)
-    codes, shown = pairs.released + 1, (~pairs.suppressed).astype(np.int64)
+    codes = pairs.released + 1
+    shown = (~pairs.suppressed).astype(np.int64)
     values, records = (
         sum_by_code(codes, each, len(column.labels) + 1)[codes] for each in (shown, shown * own)
     )
@@ -157,17 +161,21 @@ def _coverage_in_hierarchy(
     column: PairedColumn, hierarchy: Hierarchy, totals: Ints
 ) -> LabelCoverage:
     """What labels stand for by a hierarchy; `totals` has the records of each value."""
-    pairs, codes = value_label_pairs(column), _HierarchyCodes(hierarchy)
+    pairs = value_label_pairs(column)
+    codes = _HierarchyCodes(hierarchy)
     own = totals[pairs.original]
     leaf_of = np.array([codes.leaf.get(value, -1) for value in column.values])
     text_of = np.array([*(codes.text.get(t, -1) for t in column.labels), -1])
-    leaf, text = leaf_of[pairs.original], text_of[pairs.released]
+    leaf = leaf_of[pairs.original]
+    text = text_of[pairs.released]
     leaf_records = np.zeros(len(codes.leaf), dtype=np.int64)
     np.add.at(leaf_records, leaf_of[leaf_of >= 0], totals[leaf_of >= 0])
 
     # The lowest level on which the value has this label; on which value and label meet.
-    level, meeting = np.full(len(own), -1), np.full(len(own), codes.height)
-    placed, known = leaf >= 0, text >= 0
+    level = np.full(len(own), -1)
+    meeting = np.full(len(own), codes.height)
+    placed = leaf >= 0
+    known = text >= 0
     for height in range(codes.height, -1, -1):
         mine = np.where(placed, codes.labels[height][leaf], -1)
         level[known & (mine == text)] = height
@@ -179,7 +187,8 @@ def _coverage_in_hierarchy(
     level = np.where(strayed, codes.lowest[text], level)
 
     seen, seen_records = _observed_coverage(column, own)
-    all_leaves, place = len(codes.leaf), (np.maximum(level, 0), text)
+    all_leaves = len(codes.leaf)
+    place = (np.maximum(level, 0), text)
     leaves = codes.over(np.ones(all_leaves, dtype=np.int64))[place]
     leaves = np.where(unknown, np.minimum(seen, all_leaves), leaves)
     covered = codes.over(leaf_records)[place] + np.where(strayed, own, 0)
@@ -188,7 +197,8 @@ def _coverage_in_hierarchy(
     for i in np.flatnonzero(unknown):
         members = column.listed.get(column.labels[pairs.released[i]] or "")
         if members is not None and leaf[i] in members:
-            listed[i], leaves[i] = True, len(members)
+            listed[i] = True
+            leaves[i] = len(members)
             covered[i] = leaf_records[members].sum()
             common = [len(np.unique(labels[members])) == 1 for labels in codes.labels]
             meeting[i] = common.index(True)  # the root has all values below it

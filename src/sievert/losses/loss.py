@@ -45,7 +45,8 @@ class PairedColumn:
             np.array([label == text for label in self.labels] + [True]) for text in (ROOT, None)
         )
         was, had = (np.array([value != text for value in self.values]) for text in (ROOT, None))
-        now, before = self.released, self.original
+        now = self.released
+        before = self.original
         return np.asarray((star[now] & was[before]) | (lacks[now] & had[before]) | ~self.here)
 
     @cached_property
@@ -61,7 +62,8 @@ class PairedColumn:
     @cached_property
     def numbers(self) -> tuple[Floats, Floats] | None:
         """Before and after as numbers, NaN where there is none; None where other texts occur."""
-        before, after = self.value_numbers, self.label_numbers
+        before = self.value_numbers
+        after = self.label_numbers
         if before is None or after is None:
             return None
         return before[self.original], np.append(after, np.nan)[self.released]
@@ -127,7 +129,8 @@ def combination_codes(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
         out = np.full(len(here), GONE, dtype=np.int64)
         out[here] = combination_codes([column_codes[here] for column_codes in codes])
         return out
-    keys, bound = np.zeros(len(codes[0]), dtype=np.int64), 1
+    keys = np.zeros(len(codes[0]), dtype=np.int64)
+    bound = 1
     for column_codes in codes:
         top = int(column_codes.max(initial=0)) + 2
         if table_size(keys) >= bound > table_size(keys) // top or bound > (1 << 62) // top:
@@ -156,11 +159,13 @@ def in_order(release: Release) -> Release:
 
 def _by_text(column: PairedColumn) -> PairedColumn:
     """A column whose codes rank its texts, missing ones first."""
-    codes, texts = [], []
+    codes = []
+    texts = []
     for own, values in ((column.original, column.values), (column.released, column.labels)):
         order = sorted(range(len(values)), key=lambda i: (values[i] is not None, values[i] or ""))
         rank = np.empty(len(values) + 1, dtype=np.int64)
-        rank[order], rank[-1] = np.arange(len(values)), GONE
+        rank[order] = np.arange(len(values))
+        rank[-1] = GONE
         codes.append(rank[own])
         texts.append([values[i] for i in order])
     return replace(column, original=codes[0], released=codes[1], values=texts[0], labels=texts[1])

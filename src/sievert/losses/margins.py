@@ -68,10 +68,12 @@ class _Texts:
     """A column before and after, as codes of the same texts; suppressed cells share one."""
 
     def __init__(self, column: PairedColumn) -> None:
-        self._column, pairs = column, value_label_pairs(column)
+        self._column = column
+        pairs = value_label_pairs(column)
         names, width = value_code_of_label(column)
         self._gone = list(column.values).index(ROOT) if ROOT in column.values else width
-        self._names, self.width = np.append(names, self._gone), width + 1
+        self._names = np.append(names, self._gone)
+        self.width = width + 1
         after = np.where(pairs.suppressed, self._gone, self._names[pairs.released])
         self.same = bool(np.all(pairs.original == after))
         n, m = (sum_by_code(codes, pairs.times, self.width) for codes in (pairs.original, after))
@@ -95,7 +97,8 @@ class _Texts:
         before, after = (
             one * other.width + two for one, two in zip(self.codes, other.codes, strict=True)
         )
-        size, records = self.width * other.width, len(before)
+        size = self.width * other.width
+        records = len(before)
         if size <= max(SMALL, 2 * records):
             n, m = (np.bincount(codes, minlength=size) for codes in (before, after))
             return _distance(n, m, records)
@@ -115,7 +118,8 @@ _texts = computed_once(_Texts)
 def _distance(n: Ints, m: Ints, records: int) -> float:
     """sqrt(1/2 sum (sqrt p - sqrt p')²) of counts n and m of as many records."""
     differs = np.flatnonzero(n != m)
-    n, m = n[differs], m[differs]
+    n = n[differs]
+    m = m[differs]
     # A difference of roots by the difference of counts, which is exact.
     terms = np.where(n * m > 0, ((n - m) / (np.sqrt(n) + np.sqrt(m))) ** 2, n + m)
     return min(1.0, math.sqrt(kernel.total(terms) / (2 * records)))

@@ -126,7 +126,8 @@ def _own(
 def _general(column: PairedColumn, atoms: Ints, rows: Ints, size: int) -> tuple[Ints, Floats]:
     """Rows for labels that stand for sets of values; the rarest labels share one."""
     general = np.flatnonzero(rows == GONE)
-    pairs, released = _below(column, general), column.released.astype(np.int64)
+    pairs = _below(column, general)
+    released = column.released.astype(np.int64)
     lacking = np.setdiff1d(general, pairs[:, 0])
     star = [i for i in lacking.tolist() if column.labels[i] in (ROOT, None)]
     lacking = np.setdiff1d(lacking, star)
@@ -169,7 +170,8 @@ def _information(table: Ints) -> float:
     i, j = np.nonzero(table)
     if not len(i):
         return 0.0
-    first, second = table.sum(axis=1)[i], table.sum(axis=0)[j]
+    first = table.sum(axis=1)[i]
+    second = table.sum(axis=0)[j]
     return mutual_information(table[i, j], first, second, np.ones_like(i), int(table.sum()))
 
 
@@ -217,7 +219,8 @@ def _tree(columns: Sequence[CategoricalColumn]) -> dict[str, Any]:
             _table(a.released, b.released, len(a.spread) + 1, len(b.spread) + 1)[:-1, :-1],
         )
         weights[:, i, j] = weights[:, j, i] = [_information(table) for table in tables[i, j]]
-    costs, trees = [], []
+    costs = []
+    trees = []
     for side in (0, 1):
         edges = spanning(weights[side])
         bits = [_cost(columns[0].counts, columns[0].chances[side])]
@@ -245,7 +248,8 @@ def _gaussian(release: Release) -> dict[str, Any]:
     columns = [c for c in numeric_columns(release).columns if c.before.deviation > 0]
     if not columns:
         return {"value": None, "reason": NO_NUMBERS}
-    means, matrices = [], []
+    means = []
+    matrices = []
     for side in (0, 1):
         rows = [(c.numbers[side] - c.before.mean) / c.before.deviation for c in columns]
         whole = np.logical_and.reduce([~np.isnan(x) for x in rows])

@@ -95,8 +95,11 @@ def _statistic(
 
 def _single(column: NumericColumn) -> dict[str, Any]:
     """Mean, variance and quantiles of a column."""
-    old, new = column.before, column.after
-    n, s, left = old.records, old.deviation, new.records > 0
+    old = column.before
+    new = column.after
+    n = old.records
+    s = old.deviation
+    left = new.records > 0
     reason = FEW if n <= ENOUGH else CONSTANT if s == 0 else None
     mean, variance = (new.mean, new.deviation**2) if left else (None, None)
     z = [None if reason or not left else (new.mean - old.mean) / s * math.sqrt(n)]
@@ -121,7 +124,8 @@ def _single(column: NumericColumn) -> dict[str, Any]:
 
 def _double(pair: NumericColumnPair, kind: str) -> dict[str, Any]:
     """The covariance or the correlation of two columns."""
-    n, z = pair.records, None
+    n = pair.records
+    z = None
     reason = FEW if n <= ENOUGH else CONSTANT if pair.correlation is None else None
     before, after, noise, scale = (
         (pair.covariance, pair.released_covariance, pair.spread, pair.scale)
@@ -149,13 +153,15 @@ def _matrices(release: Release) -> tuple[int, Sides, Sides]:
         v[i, i] = r[i, i] = 1.0
         if varying[name].after.records > 1:
             ratio = varying[name].after.deviation / varying[name].before.deviation
-            w[i, i], q[i, i] = ratio * ratio, 1.0 if ratio > 0 else np.nan
+            w[i, i] = ratio * ratio
+            q[i, i] = 1.0 if ratio > 0 else np.nan
     for pair in numbers.pairs:
         if not all(name in place for name in pair.columns) or pair.correlation is None:
             continue
         i, j = (place[name] for name in pair.columns)
         unit = math.prod(varying[name].before.deviation for name in pair.columns)
-        v[i, j], r[i, j] = pair.covariance / unit, pair.correlation
+        v[i, j] = pair.covariance / unit
+        r[i, j] = pair.correlation
         w[i, j], q[i, j] = (
             np.nan if number is None else number / scale
             for number, scale in (
@@ -187,12 +193,15 @@ def correlation_discrepancy(release: Release) -> Loss:
 def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
     """The mean absolute difference of upper triangles; relative to the entries beside it."""
     upper = np.triu_indices(len(old), offset)
-    a, b = old[upper], new[upper]
+    a = old[upper]
+    b = new[upper]
     there = ~(np.isnan(a) | np.isnan(b))
     if not there.any():
         return without(NOTHING_LEFT)
-    a, b = a[there], b[there]
-    apart, some = np.abs(a - b), a != 0
+    a = a[there]
+    b = b[there]
+    apart = np.abs(a - b)
+    some = a != 0
     variation = apart[some] / np.abs(a[some])
     details = {
         "mean_variation": math.fsum(variation.tolist()) / len(variation) if some.any() else None,

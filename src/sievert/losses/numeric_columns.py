@@ -112,7 +112,8 @@ class NumericColumn:
 
 def _numeric(column: PairedColumn) -> NumericColumn | None:
     """The column as numbers, if it is numeric before and after."""
-    before, after = column.value_numbers, column.label_numbers
+    before = column.value_numbers
+    after = column.label_numbers
     if before is None or after is None or not (in_range(before) and in_range(after)):
         return None
     counts = np.bincount(column.original, minlength=len(before))
@@ -189,11 +190,13 @@ def _standard_units(a: NumericColumn, b: NumericColumn, side: int) -> tuple[floa
     """Two columns in standard units, and the product of the standard deviations (0: one value)."""
     sides = [(c.before, c.after)[side] for c in (a, b)]
     product = math.prod(s.deviation for s in sides) if all(s.records for s in sides) else 0.0
-    x, y = a.standard[side], b.standard[side]
+    x = a.standard[side]
+    y = b.standard[side]
     if not (a.missing[side] or b.missing[side]):
         return product, x, y
     both = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[both], y[both]
+    x = x[both]
+    y = y[both]
     for z in (x, y):
         if product == 0 or len(z) == 0 or z.min() == z.max():
             return 0.0, x, y

@@ -49,10 +49,12 @@ class Predictor:
     @classmethod
     def from_column(cls, column: PairedColumn) -> Self:
         """A quasi-identifier as categories, on each side in its own terms."""
-        values, labels = np.arange(len(column.values)), np.arange(len(column.labels))
+        values = np.arange(len(column.values))
+        labels = np.arange(len(column.labels))
         edges = cuts(column)
         if edges is not None:
-            values, binned = parts(column.values, edges), parts(column.labels, edges)
+            values = parts(column.values, edges)
+            binned = parts(column.labels, edges)
             star = np.array([t == ROOT for t in column.labels], dtype=bool)
             if bool(((binned != GONE) | star).all()):
                 labels = binned
@@ -128,7 +130,8 @@ def share_right(
     logs: Sequence[Floats], prior: Floats, codes: Sequence[Ints], truth: Ints, some: Ints
 ) -> float:
     """The share of some records whose likeliest value is the true one."""
-    right, step = 0, max(1, BLOCK // len(prior))
+    right = 0
+    step = max(1, BLOCK // len(prior))
     for start in range(0, len(some), step):
         rows = some[start : start + step]
         score = np.tile(prior, (len(rows), 1))
@@ -158,7 +161,8 @@ def _accuracies(
             for half in (0, 1)
         ]
         accuracies.append(math.fsum(shares) / 2)
-    counts, (before, after) = np.bincount(target.truth), accuracies
+    counts = np.bincount(target.truth)
+    (before, after) = accuracies
     return {
         "original": before,
         "released": after,

@@ -23,7 +23,9 @@ from sievert.losses.numeric_columns import NumericColumn, numeric_columns, ranks
 
 ALIASED = 1e-9  # share of its variance that a term must keep beside others
 RIDGE = 1e-4
-STEPS, FAR, CLOSE = 40, 30.0, 1e-13
+STEPS = 40
+FAR = 30.0
+CLOSE = 1e-13
 
 
 class Design:
@@ -34,7 +36,8 @@ class Design:
         ranks = [np.unique(codes, return_inverse=True)[1] for codes in categories]
         self.groups = [(codes, int(codes.max()) + 1) for codes in ranks]
         starts = np.cumsum([len(self.dense), *(w for _, w in self.groups)])
-        self.starts, self.terms = starts[:-1], int(starts[-1])
+        self.starts = starts[:-1]
+        self.terms = int(starts[-1])
 
     @cached_property
     def _pairs(self) -> list[tuple[int, int, Ints]]:
@@ -89,7 +92,8 @@ def logistic(x: Floats) -> Floats:
 
 def solve(matrix: Floats, right: Floats) -> Floats:
     """The solution for a positive definite matrix: the same bits on any number of threads."""
-    left, x = matrix.copy(), right.copy()
+    left = matrix.copy()
+    x = right.copy()
     for i in range(len(x)):
         factors = left[i + 1 :, i] / left[i, i]
         left[i + 1 :, i + 1 :] -= np.multiply.outer(factors, left[i, i + 1 :])
@@ -105,13 +109,15 @@ def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[F
     A category that occurs on one side only is told apart for sure; its records are set aside, as
     they are where the likelihood is largest.
     """
-    chance, rest = np.full(len(every), np.nan), np.ones(len(every), dtype=bool)
+    chance = np.full(len(every), np.nan)
+    rest = np.ones(len(every), dtype=bool)
     while (aside := _one_sided(design, every, released, rest)).any():
         chance[aside] = released[aside] > 0
         rest &= ~aside
     ridge = 0.0
     if rest.any():
-        m, r = np.where(rest, every, 0.0), np.where(rest, released, 0.0)
+        m = np.where(rest, every, 0.0)
+        r = np.where(rest, released, 0.0)
         terms = design.independent(m)
         propensities = _newton(design, terms, m, r, ridge)
         if propensities is None:
@@ -125,16 +131,19 @@ def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[F
 def _one_sided(design: Design, every: Floats, released: Floats, rest: Bools) -> Bools:
     """Combinations of the rest with a category that the rest has on one side only."""
     one_sided = np.zeros(len(every), dtype=bool)
-    m, r = np.where(rest, every, 0.0), np.where(rest, released, 0.0)
+    m = np.where(rest, every, 0.0)
+    r = np.where(rest, released, 0.0)
     for code, width in design.groups:
-        a, b = np.bincount(code, m, width), np.bincount(code, r, width)
+        a = np.bincount(code, m, width)
+        b = np.bincount(code, r, width)
         one_sided |= ((b == 0) | (a == b))[code]
     return one_sided & rest
 
 
 def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> Floats | None:
     """Propensities of greatest likelihood; None where that is at infinity and nothing is held."""
-    beta, share = np.zeros(design.terms), float(r.sum()) / float(m.sum())
+    beta = np.zeros(design.terms)
+    share = float(r.sum()) / float(m.sum())
     beta[0] = math.log(share / (1 - share))
     penalty = np.where(terms == 0, 0.0, ridge)
 
@@ -150,12 +159,14 @@ def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> 
         curve = design.gram(m * p * (1 - p))[np.ix_(terms, terms)] + np.diag(penalty)
         step = np.zeros(design.terms)
         step[terms] = solve(curve, slope)
-        gain, size = float((slope * step[terms]).sum()), 1.0
+        gain = float((slope * step[terms]).sum())
+        size = 1.0
         then, eta = cost(beta + step)
         while then > now + 1e-12 * abs(now) and size >= 1e-6:
             size /= 2
             then, eta = cost(beta + size * step)
-        beta, now = beta + size * step, then
+        beta = beta + size * step
+        now = then
         if ridge == 0 and float(np.abs(eta[m > 0]).max()) > FAR:
             return None
         if gain <= CLOSE:
@@ -165,7 +176,10 @@ def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> 
 
 MOST_CATEGORIES = 50  # of a column; the rarest are merged beyond
 MOST_RECORDS = 50_000  # of the original, where combinations are many
-NUMBERS, TEXTS, LABELS, WITHHELD = "numbers", "texts", "labels", "withheld"
+NUMBERS = "numbers"
+TEXTS = "texts"
+LABELS = "labels"
+WITHHELD = "withheld"
 NOTHING_RELEASED = Remark("nothing_released")
 NOTHING_SHOWN = Remark("every_column_withheld")
 
@@ -206,7 +220,8 @@ def _categories(column: PairedColumn) -> Coding:
     if all(t is None or t == ROOT for t in labels) and any(v is not None for v in values):
         before, after = (np.zeros(len(x), dtype=np.int64) for x in (values, labels))
         return Coding(WITHHELD, before, after, 1)
-    how, became = TEXTS, _became(column)
+    how = TEXTS
+    became = _became(column)
     if became is not None and not {t for t in labels if t != ROOT} <= {*values, None}:
         how = LABELS
         lost = object()  # a value that no released record shows
@@ -229,7 +244,8 @@ def _became(column: PairedColumn) -> Ints | None:
     """The one label of each value (GONE: none is shown); None where a value has several."""
     plain = np.array([t is not None and t != ROOT for t in column.labels] + [False])
     shown = plain[column.released]
-    values, labels = column.original[shown], column.released[shown].astype(np.int64)
+    values = column.original[shown]
+    labels = column.released[shown].astype(np.int64)
     labels_of_values = np.full(len(column.values), GONE, dtype=np.int64)
     labels_of_values[values] = labels
     return labels_of_values if bool((labels_of_values[values] == labels).all()) else None
@@ -286,7 +302,8 @@ def _decode_keys(
 
 
 def _design(codes: Sequence[Ints], codings: Sequence[Coding]) -> Design:
-    numbers, categories = [], []
+    numbers = []
+    categories = []
     for code, k in zip(codes, codings, strict=True):
         if k.number is not None and k.kind is not None:
             numbers.append(k.number[code])
@@ -303,7 +320,8 @@ def summarize_propensities(
     share = float(released.sum()) / records
     value = float((every * (chance - share) * (chance - share)).sum()) / records
     unit = (1 - share) ** 2 * share / records
-    expected, deviation = (rank - 1) * unit, math.sqrt(2 * (rank - 1)) * unit
+    expected = (rank - 1) * unit
+    deviation = math.sqrt(2 * (rank - 1)) * unit
     return value, {
         "expected": expected,
         "ratio": value / expected if expected > 0 else None,

@@ -68,7 +68,8 @@ def describe_population(
     With `alpha` missing values match anything, which frequencies and weights follow; all other
     numbers are of classes in which missing is a value of its own. `classes` were counted before.
     """
-    sizes, records = questions.sizes(quasi), questions.records
+    sizes = questions.sizes(quasi)
+    records = questions.records
     itself = people.Known.alone(sizes)  # as if nobody were outside the sample
     chapter: dict[str, Any] = {
         "sample": records,
@@ -76,7 +77,8 @@ def describe_population(
         "journalist": people.journalist(itself).to_dict(),
         "marketer": people.marketer(itself).to_dict(),
     }
-    size, frequencies = None, None
+    size = None
+    frequencies = None
     if stated.population_size is not None or stated.fraction is not None:
         size = people.population_size(
             records, size=stated.population_size, fraction=stated.fraction
@@ -117,7 +119,9 @@ def _risks(
     frequencies: ClassFrequencies | None, stated: PopulationSettings, households: Cube | None
 ) -> tuple[dict[str, Any], Floats | None, list[Remark]]:
     """Individual, global and household risk, the first of each class, and notes."""
-    numbers, risks, notes = dict[str, Any](), None, list[Remark]()
+    numbers = dict[str, Any]()
+    risks = None
+    notes = list[Remark]()
     if frequencies is not None and stated.weight is not None:
         numbers, risks = weighted_risks(frequencies, stated.individual_risk)
     if households is not None:
@@ -140,7 +144,8 @@ def _population_table(
             check_known("population: column", column, questions.columns)
             questions.engine.check_usable(column)
         cube = questions.cube(quasi)
-    pairs, size = match_population(classes, cube), cube.records
+    pairs = match_population(classes, cube)
+    size = cube.records
     return size, {
         "journalist": people.journalist(pairs).to_dict(),
         "marketer": people.marketer(pairs).to_dict(),
@@ -164,7 +169,8 @@ def match_population(sample: Cube, population: Cube) -> people.Known:
         for own, other in zip(sample.codes, columns, strict=True)
     ]
     # Each table's counts beside zeros for the cells of the other: two sums over the same cells.
-    counts, inner = sample.counts, population.counts[inside]
+    counts = sample.counts
+    inner = population.counts[inside]
     _, f = merge_cells(both, sample.widths, np.concatenate((counts, np.zeros_like(inner))))
     _, big = merge_cells(both, sample.widths, np.concatenate((np.zeros_like(counts), inner)))
     assert len(f) == len(big)

@@ -67,7 +67,8 @@ def measure_subsets(
     most: int = MOST_SUBSETS,
 ) -> tuple[Subsets, dict[str, Any]]:
     """Measure subsets; the curve by number of known columns; each column's share."""
-    quasi, n = combinations.quasi, len(combinations.quasi)
+    quasi = combinations.quasi
+    n = len(combinations.quasi)
     size = largest_size(n, most) if settings.max_size is None else min(settings.max_size, n)
     expected = settings.budget or number_of_sets(n, size)
     subsets = Subsets(combinations, settings.threads)
@@ -104,7 +105,8 @@ def _share_chapter(
     subsets: Subsets, complete: bool, settings: SubsetSettings, clock: Clock
 ) -> tuple[dict[str, Any], dict[int, list[tuple[str, ...]]]]:
     """Shapley values of what all columns disclose, and the subsets sampled for them by size."""
-    quasi, n = subsets.quasi, len(subsets.quasi)
+    quasi = subsets.quasi
+    n = len(subsets.quasi)
     rates = ("discrimination_rate", "mutual_information")
     names: list[tuple[str | None, str]] = [(None, m) for m in (*rates, "unique_count")]
     names += [(secret, m) for secret in subsets.combinations.secrets for m in rates]
@@ -120,10 +122,12 @@ def _share_chapter(
         every = np.array([value([p for p in range(n) if m >> p & 1]) for m in range(1 << n)])
         shares: Sequence[Floats] = [exact_shares(column) for column in every.T]
     else:
-        orders, seed = settings.orders or default_orders(n), settings.seed
+        orders = settings.orders or default_orders(n)
+        seed = settings.seed
         subsets.pace = clock.count("sampling orders of columns", orders * n)
         means, halves, sampled = sample_shares(value, n, orders, seed)
-        shares, errors = list(means), list(halves)
+        shares = list(means)
+        errors = list(halves)
         for prefix in sampled:
             prefixes.setdefault(len(prefix), []).append(tuple(quasi[p] for p in prefix))
         chapter |= {"orders": len(sampled) // n, "seed": seed, "level": LEVEL}
@@ -193,7 +197,8 @@ def sample_shares(
     """
     rng = np.random.default_rng(seed)
     nothing = np.asarray(value(()), dtype=np.float64)
-    pairs, prefixes = [], []
+    pairs = []
+    prefixes = []
     for _ in range(max(2, orders // 2)):
         order = rng.permutation(columns).tolist()
         increase = np.zeros((len(nothing), columns))

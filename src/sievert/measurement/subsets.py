@@ -85,7 +85,8 @@ class Subsets:
     def __init__(
         self, combinations: CombinationCounts, threads: int = 2, expected: int = MOST_SUBSETS
     ) -> None:
-        self.combinations, self.quasi = combinations, combinations.quasi
+        self.combinations = combinations
+        self.quasi = combinations.quasi
         self._lattices = combinations.lattices(threads, expected)
         self.results: dict[tuple[str, ...], Subset] = {}
         self.pace: Callable[[], None] = no_pace  # called at each subset; may raise
@@ -168,14 +169,16 @@ class Subsets:
     # -- from counts to numbers -----------------------------------------------------------------
 
     def _nothing_known(self, secret: str | None) -> SubsetSummary:
-        n, lattice = self.combinations.records, self._lattices[secret]
+        n = self.combinations.records
+        lattice = self._lattices[secret]
         if isinstance(lattice, PeopleLattice):
             return next(lattice.some([()]))
         everybody = Sizes.from_arrays([n], [1])
         if secret is None:
             return SubsetSummary(columns=(), sizes=everybody)
         totals = self.combinations.secrets[secret].totals(-1)
-        left, most = n * lattice.prior, (int(totals.max()), n)
+        left = n * lattice.prior
+        most = (int(totals.max()), n)
         return SubsetSummary(
             columns=(),
             sizes=everybody,
@@ -187,7 +190,8 @@ class Subsets:
         )
 
     def _record(self, rolled: Mapping[str | None, SubsetSummary]) -> None:
-        first, records = next(iter(rolled.values())), self.combinations.records
+        first = next(iter(rolled.values()))
+        records = self.combinations.records
         self.results[first.columns] = Subset(
             first.columns,
             about_records(first.sizes, first.records or records, first.people),
@@ -228,7 +232,8 @@ def about_secret(rolled: SubsetSummary, records: int, prior: float) -> dict[str,
     }
     if prior == 0.0:
         return numbers
-    classes, information = rolled.sizes.things, rolled.dependence
+    classes = rolled.sizes.things
+    information = rolled.dependence
     if information is None:
         information = prior if rolled.left == 0.0 else max(0.0, prior - rolled.left / records)
     least = rolled.least / records / prior

@@ -196,8 +196,11 @@ class TableMeasures:
         ids: Iterable[str] | None,
         clock: Steps,
     ) -> None:
-        self.questions, self.roles, self.settings = questions, roles, settings
-        self.measures, self.clock = _chosen_measures(ids), clock
+        self.questions = questions
+        self.roles = roles
+        self.settings = settings
+        self.measures = _chosen_measures(ids)
+        self.clock = clock
         self.warnings: list[Remark] = []
         self.joint: dict[str, JointCounts] = {}  # by secret
         self.value_counts: dict[str, int] = {}  # by secret
@@ -323,7 +326,8 @@ class TableMeasures:
         for secret, (values, missing) in self.values.items():
             if values.things > MOST_VALUES or not any("secret" in m.kinds for m in bounded):
                 continue
-            value, named = self.settings.named_value(secret), None
+            value = self.settings.named_value(secret)
+            named = None
             if value is not None:
                 named = self.questions.tally(secret, self.roles.quasi).get(value)
             target = SecretTarget(secret_in_one_class(values, missing, named))
@@ -385,7 +389,8 @@ class TableMeasures:
         values = self.of_classes(counts, chosen)
         people = self.questions.people or self.questions.records
         for count in ("records_below", "unique_records"):
-            own, others = values.pop(count, None), numbers.get(count)
+            own = values.pop(count, None)
+            others = numbers.get(count)
             if own is not None and others is not None and others.value is not None:
                 together = with_small_classes(others, people, own, size)
                 values |= {} if together is None else {count: together}
@@ -529,11 +534,13 @@ def suppressed_hierarchy(spec: Any, values: SuppressedValues) -> Hierarchy | Non
 def most_cells(table: TableMeasures) -> int:
     """How many combinations, with each secret in turn, a table that was measured has at most."""
     questions = table.questions
-    classes, cells = questions.sizes(table.roles.quasi).things, 0
+    classes = questions.sizes(table.roles.quasi).things
+    cells = 0
     if questions.people is not None:  # combinations with the person
         return questions.records * max(1, len(table.roles.sensitive))
     for secret in table.roles.sensitive:
-        joint, values = table.joint.get(secret), table.value_counts.get(secret, questions.records)
+        joint = table.joint.get(secret)
+        values = table.value_counts.get(secret, questions.records)
         most = min(questions.records, classes * values)
         cells += most if joint is None else int(joint.times.sum())
     return max(cells, classes)

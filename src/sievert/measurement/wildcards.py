@@ -37,11 +37,13 @@ def reidentification_under_wildcards(
     measures: TableMeasures, alpha: Fraction, risks: PopulationRisks | None
 ) -> dict[str, Value]:
     """Re-identification by the records that match each, which `risks` may have counted."""
-    questions, quasi = measures.questions, measures.roles.quasi
+    questions = measures.questions
+    quasi = measures.roles.quasi
     frequencies = None if risks is None else risks.frequencies
     if frequencies is None:
         measures.clock("matching wildcards", questions)
-        histogram, parts = questions.record_counts(quasi, wildcard=True).wildcard, 1
+        histogram = questions.record_counts(quasi, wildcard=True).wildcard
+        parts = 1
     else:
         histogram = Sizes.from_arrays(frequencies.matching, frequencies.classes.counts)
         parts = frequencies.parts
@@ -72,7 +74,9 @@ def inference_under_wildcards(
     measures: TableMeasures, secret: str
 ) -> tuple[dict[str, Value], Ints | None]:
     """Of a secret, the fewest values among the records that match one, and those of each class."""
-    measure, questions, quasi = BY_ID["l_diversity"], measures.questions, measures.roles.quasi
+    measure = BY_ID["l_diversity"]
+    questions = measures.questions
+    quasi = measures.roles.quasi
     if measure not in measures.measures:
         return {}, None
     from sievert.measurement.combinations import count_combinations

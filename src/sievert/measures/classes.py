@@ -28,7 +28,8 @@ DEFAULT_BELOW = (2, 3, 5)
 
 def k_anonymity(target: RecordTarget, _: Options) -> MeasureResult:
     """min over q of n_q; with the wildcard reading beside it where keys are missing."""
-    missing, frequencies = target.counts.missing, target.counts.wildcard
+    missing = target.counts.missing
+    frequencies = target.counts.wildcard
     wildcard = None if frequencies is None else frequencies.least
     details = {"records_with_missing_quasi": missing, "wildcard": wildcard} if missing else {}
     return MeasureResult(target.sizes.least, details=details)
@@ -64,10 +65,12 @@ def under_wildcards(
     1/`parts` of a record. Beside each number is that of the classes (`sizes`) where missing is a
     value of its own: a few records without any value would else make everybody match many.
     """
-    times, least = frequencies.times, frequencies.least
+    times = frequencies.times
+    least = frequencies.least
     below = _below_each(lambda k: int(times[frequencies.sizes < k * parts].sum()), options)
     reading = {"reading": "wildcard"}
-    k, as_value = below.details["k"], "missing_as_value"
+    k = below.details["k"]
+    as_value = "missing_as_value"
     smallest = least // parts if least % parts == 0 else least / parts
     return {
         "k_anonymity": MeasureResult(smallest, details={**reading, as_value: sizes.least}),
@@ -98,7 +101,8 @@ def population_uniques(target: RecordTarget, options: Options) -> MeasureResult:
     """
     if target.people < target.records:
         return undefined(SEVERAL_CLASSES)
-    suppressed, size = target.counts.suppressed, options.get("population_size")
+    suppressed = target.counts.suppressed
+    size = options.get("population_size")
     everybody = target.records + (suppressed if size is not None else 0)
     population = options["count_people"](everybody, size=size, fraction=options.get("fraction"))
     population = max(target.records, population * target.records // everybody)

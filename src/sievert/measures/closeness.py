@@ -68,7 +68,8 @@ def _ordered_distances(ranked: Ranked, records: int) -> Floats:
     m = len(ranked.totals)
     table = np.cumsum(ranked.totals) / records  # P(0..i)
     summed = np.concatenate([[0.0], np.cumsum(table)])  # sum of P over ranks < i
-    starts, ranks = ranked.starts, ranked.ranks
+    starts = ranked.starts
+    ranks = ranked.ranks
     loops = len(ranks) >= COMPILE and "numba" in sys.modules and compile_loops(_walk_classes)
     if loops:
         distances = np.empty(len(starts))
@@ -98,9 +99,11 @@ def _walk_classes(
         distance = summed[ranks[bounds[c]]]
         for cell in range(bounds[c], bounds[c + 1]):
             here += counts[cell]
-            share, rank = here / size, ranks[cell]
+            share = here / size
+            rank = ranks[cell]
             stop = ranks[cell + 1] if cell + 1 < bounds[c + 1] else last
-            turn, end = rank, stop
+            turn = rank
+            end = stop
             while turn < end:  # the first rank from which on the table's share is above
                 middle = (turn + end) // 2
                 if table[middle] <= share:
@@ -114,7 +117,8 @@ def _walk_classes(
 
 def _different_classes(ranked: Ranked, places: Ints) -> list[int]:
     """One of some classes for all that have the same pairs."""
-    lengths, different = np.diff(np.append(ranked.starts, len(ranked.ranks)))[places], []
+    lengths = np.diff(np.append(ranked.starts, len(ranked.ranks)))[places]
+    different = []
     for length in np.unique(lengths).tolist():
         own = places[lengths == length]
         cells = ranked.starts[own][:, None] + np.arange(length)
@@ -163,7 +167,8 @@ class _Gains:
         """p(s|q)/p(s) - 1 of every cell, from exact differences."""
         c = self.cells
         n, q, s = kernel.exact_products(self.records, c.count, c.class_size, c.value_size)
-        top, bottom = n * self.records - q * s, q * s
+        top = n * self.records - q * s
+        bottom = q * s
         return np.asarray(top, dtype=np.float64) / np.asarray(bottom, dtype=np.float64)
 
     def highest(self) -> Fraction:

@@ -52,9 +52,11 @@ def _most_known(target: SecretTarget) -> int:
 
 def _gain(target: SecretTarget, gain: float, known: float | None) -> MeasureResult:
     """A gain, beside it that of the records whose secret is known, and whether it is constant."""
-    missing, records = target.counts.missing, target.records
+    missing = target.counts.missing
+    records = target.records
     if not missing:
-        constant, details = target.values.things == 1, {}
+        constant = target.values.things == 1
+        details = {}
     else:
         constant = missing == records or target.values.things == 2  # one value beside missing
         details = target.without_missing(known)
@@ -63,10 +65,13 @@ def _gain(target: SecretTarget, gain: float, known: float | None) -> MeasureResu
 
 def confidence_gain(target: SecretTarget, _: Options) -> MeasureResult:
     """max over q and s of (p(s|q) - p(s))/(1 - p(s)); 0 for a constant secret."""
-    counts, known = target.counts, None
-    cells, people = counts.joint, target.records
+    counts = target.counts
+    known = None
+    cells = counts.joint
+    people = target.records
     if counts.confidence is not None and counts.people is not None:
-        cells, people = counts.confidence, counts.people
+        cells = counts.confidence
+        people = counts.people
     assert cells is not None
     if counts.known_joint is not None:
         holders = counts.known_people or target.records - counts.missing
@@ -97,7 +102,8 @@ def gain_excess(
 
 def guess_gain(target: SecretTarget, _: Options) -> MeasureResult:
     """(V_post - V_prior)/(1 - V_prior) of the Bayes vulnerabilities; 0 for a constant secret."""
-    counts, records = target.counts, target.records
+    counts = target.counts
+    records = target.records
     known = None
     if (profiles := counts.known_profiles) is not None:
         known = _guess_gain(profiles, _most_known(target), records - counts.missing)

@@ -102,7 +102,8 @@ def profile_entropies(counts: Ints, starts: Ints) -> Floats:
     """H(S|q) of every profile, in bits; `starts` cuts the flat list of counts into profiles."""
     if len(starts) == 0:
         return np.zeros(0)
-    sizes, lengths = np.add.reduceat(counts, starts), np.diff(np.append(starts, len(counts)))
+    sizes = np.add.reduceat(counts, starts)
+    lengths = np.diff(np.append(starts, len(counts)))
     terms = np.asarray(counts, dtype=np.float64) * log2_ratio(counts, np.repeat(sizes, lengths))
     sums = np.add.reduceat(terms, starts)
     for i in np.flatnonzero(lengths > LONG_PROFILE).tolist():

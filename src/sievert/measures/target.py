@@ -33,8 +33,10 @@ class _Classes:
     """What both targets share: the sizes of the classes."""
 
     def __init__(self, counts: RecordCounts | SecretCounts) -> None:
-        self.records, self.sizes = counts.records, counts.sizes
-        self.classes, self.smallest_class = self.sizes.things, self.sizes.least
+        self.records = counts.records
+        self.sizes = counts.sizes
+        self.classes = self.sizes.things
+        self.smallest_class = self.sizes.least
 
 
 class RecordTarget(_Classes):
@@ -104,7 +106,9 @@ class RecordTarget(_Classes):
     @cached_property
     def itpr(self) -> float:
         """1 - K·min h/H, the ITPR, for more than one class: never exactly 0."""
-        k, classes, n = self.sizes.least, self.classes, self.records
+        k = self.sizes.least
+        classes = self.classes
+        n = self.records
 
         if classes == 1:
             return 0.0
@@ -135,7 +139,8 @@ class PersonTarget(RecordTarget):
 
     def __init__(self, counts: RecordCounts, people: PeopleCounts) -> None:
         super().__init__(counts)
-        self.seen, self._classes_of_people = people, people.by_classes()
+        self.seen = people
+        self._classes_of_people = people.by_classes()
 
     @property
     def people(self) -> int:
@@ -195,7 +200,9 @@ class PersonTarget(RecordTarget):
     @cached_property
     def itpr(self) -> float:
         """1 - K·min h/H, the ITPR, for H(X) > 0."""
-        k, classes, pairs = self.sizes.least, self.classes, self.records
+        k = self.sizes.least
+        classes = self.classes
+        pairs = self.records
         share = Decimal(classes * k) * Decimal(k).ln() / Decimal(2).ln() / pairs
         return _difference(
             1.0,
@@ -239,7 +246,9 @@ class SecretTarget(_Classes):
 
     def __init__(self, counts: SecretCounts) -> None:
         super().__init__(counts)
-        self.counts, self.values, self.profiles = counts, counts.values, counts.profiles
+        self.counts = counts
+        self.values = counts.values
+        self.profiles = counts.profiles
         if counts.profiles.people is not None:
             self.smallest_class = int(counts.profiles.people.min())
 

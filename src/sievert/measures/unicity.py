@@ -40,7 +40,8 @@ class Trajectories:
     def __init__(self, sightings: Cube) -> None:
         """Of sightings whose last column is the person; a row without one is a person alone."""
         cube = sightings.roll_up(sightings.columns)
-        classes, person = cube.owner, cube.codes[-1].astype(np.int64)
+        classes = cube.owner
+        person = cube.codes[-1].astype(np.int64)
         times = np.where(person == 0, cube.counts, 1)
         self.class_size = np.bincount(classes, times).astype(np.int64)
         named = person > 0
@@ -48,7 +49,8 @@ class Trajectories:
         person = np.concatenate([person[named], np.arange(len(alone)) + len(cube.values[-1])])
         classes = np.concatenate([classes[named], alone])
         order = np.lexsort((classes, person))
-        self.classes, owner = classes[order], person[order]
+        self.classes = classes[order]
+        owner = person[order]
         self.starts = run_starts(owner)
         self.lengths = np.diff(np.append(self.starts, len(owner)))
         self.people = len(self.starts)
@@ -94,7 +96,8 @@ class Trajectories:
         random = np.random.default_rng(seed)
         unique = 0
         for person in random.integers(self.people, size=SAMPLES).tolist():
-            start, length = int(self.starts[person]), int(self.lengths[person])
+            start = int(self.starts[person])
+            length = int(self.lengths[person])
             chosen = random.choice(length, size=min(sightings, length), replace=False)
             unique += self._is_unique(person, self.classes[start + chosen])
         low, high = wilson(unique, SAMPLES, LEVEL)

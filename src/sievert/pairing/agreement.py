@@ -114,7 +114,8 @@ class Agreement:
             _margin(codes, size, strata, number)
             for codes, size in ((self.original, self.values), (self.released, self.labels))
         )
-        rows, columns = np.zeros(len(ours.codes)), np.zeros(len(theirs.codes))
+        rows = np.zeros(len(ours.codes))
+        columns = np.zeros(len(theirs.codes))
         for each in self.above:
             label = each[ours.codes]
             keys = np.where(label == NO_LABEL, -1, ours.strata * self.labels + label)
@@ -220,7 +221,8 @@ def _members(column: PairedColumn, occurring: Sequence[int]) -> list[tuple[int, 
         if as_numbers([texts[w] for w in others]) is not None:  # numbers stand for themselves
             others = [w for w in others if texts[w] == ROOT]
     else:
-        plain, others = [], list(occurring)
+        plain = []
+        others = list(occurring)
     if len(others) > MOST_READ:
         return plain
     sets = label_members([texts[w] for w in others], column.values, column.hierarchy)

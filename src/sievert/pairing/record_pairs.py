@@ -65,7 +65,8 @@ class People:
         marked = self.cube.all_have(quasi, mark)
         if mark in (None, ROOT) or not marked.any():
             return self
-        codes, values = list(self.cube.codes), list(self.cube.values)
+        codes = list(self.cube.codes)
+        values = list(self.cube.values)
         for at in (self.cube.columns.index(q) for q in quasi):
             if ROOT not in values[at]:
                 values[at] = (*values[at], ROOT)
@@ -264,7 +265,8 @@ def pair_in_order(
     """Columns of two tables of as many records, side by side in their order."""
     pairs = []
     for name in columns:
-        mine, theirs = original.columns.index(name), release.columns.index(name)
+        mine = original.columns.index(name)
+        theirs = release.columns.index(name)
         values = original.values[mine]
         labels = same_numbers(values, release.values[theirs])
         before, after = (
@@ -288,12 +290,14 @@ def pair_columns(
     at, extra = record_places(original, release)
 
     def column(name: str) -> PairedColumn:
-        values, codes = original.texts(name), original.codes(name).astype(np.int64)
+        values = original.texts(name)
+        codes = original.codes(name).astype(np.int64)
         if name in release.cube.columns:
             labels: Sequence[str | None] = same_numbers(values, release.texts(name))
             released = np.append(release.codes(name).astype(np.int64), GONE)[at]
         else:  # a column that was left out tells nothing
-            labels, released = (ROOT,), np.where(at == GONE, GONE, 0)
+            labels = (ROOT,)
+            released = np.where(at == GONE, GONE, 0)
         return _paired(name, codes, released, values, labels, hierarchies)
 
     return Release(
@@ -315,7 +319,8 @@ def same_numbers(
     known = set(values)
     if known.issuperset(labels):
         return labels
-    before, after = as_numbers(values), as_numbers(labels)
+    before = as_numbers(values)
+    after = as_numbers(labels)
     if before is None or after is None:
         return labels
     # Equal decimals are equal floats, which are found in less time.
@@ -385,9 +390,12 @@ def is_respelled(column: PairedColumn) -> bool:
     """Whether each value became a text of its own that the original does not know."""
     if column.numbers is not None:
         return False
-    values, labels = column.original[column.here], column.released[column.here]
-    became, was = np.full(len(column.values), GONE), np.full(len(column.labels), GONE)
-    became[values], was[labels] = labels, values
+    values = column.original[column.here]
+    labels = column.released[column.here]
+    became = np.full(len(column.values), GONE)
+    was = np.full(len(column.labels), GONE)
+    became[values] = labels
+    was[labels] = values
     if not ((became[values] == labels).all() and (was[labels] == values).all()):
         return False
     old, new = (
@@ -422,7 +430,8 @@ def cut_numbers(release: Release, edges: Mapping[str, Any]) -> Release:
 
 
 def _cut_column(column: PairedColumn, edges: Any) -> PairedColumn:
-    before, after = bin_numbers(column.value_numbers, edges), column.label_numbers
+    before = bin_numbers(column.value_numbers, edges)
+    after = column.label_numbers
     column = replace(column, original=before[column.original], values=_bins(before))
     if after is None:
         return column
@@ -436,6 +445,7 @@ def _bins(codes: Ints) -> tuple[str | None, ...]:
 
 def sparse_numbers(codes: Ints) -> bool:
     """Whether a column of numbers has too few records a value to be counted by value."""
-    few, enough = 300, 5
+    few = 300
+    enough = 5
     different = int(np.count_nonzero(np.bincount(codes)))
     return len(codes) >= few and len(codes) < enough * different

@@ -40,7 +40,8 @@ def repeated_identifiers(
     spreads = {c: s for c in (*named, *likely) if (s := known.get(c, counted.get(c))) is not None}
     # A code of a hospital or a batch has few values: it does not tell people apart.
     telling = {c: s for c, s in spreads.items() if c in named or s.rows <= MOST_ROWS * s.most}
-    repeated, unsure = [], []
+    repeated = []
+    unsure = []
     for column, spread in telling.items():
         if spread.repeated or (column in counted and _is_respelt(questions, column, distinct)):
             repeated.append(column)

@@ -78,7 +78,9 @@ class Reading:
     """Tables read one after the other, in the time that there is for all of them."""
 
     def __init__(self, watch: Steps, large: int | None = LARGE, **source: Any) -> None:
-        self.clock, self.source, self.large = Clock(watch), source, large
+        self.clock = Clock(watch)
+        self.source = source
+        self.large = large
         self.started = time.monotonic()
         self.clock.deadline = self.started + (source.get("timeout") or math.inf)
 
@@ -122,7 +124,9 @@ class RequestedRoles:
     def of_table(self, table: Table) -> RequestedRoles:
         """The same, with the codes that it was read with; of a state the roles that it was counted
         for, where none are given at all."""
-        state, none, own = table.state, (None, None, None), replace(self, codes=tuple(table.na))
+        state = table.state
+        none = (None, None, None)
+        own = replace(self, codes=tuple(table.na))
         if state is None or (*self.given, self.person) != (*none, None) or any(self._own):
             return own
         given = [state.quasi, state.sensitive, state.identifier]
@@ -164,7 +168,8 @@ class RequestedRoles:
         if not quasi and quasi_needed:
             from sievert.request.role_suggestion import no_quasi
 
-            what, hint = "no quasi-identifiers: [roles] of the policy has none", "quasi = [...]"
+            what = "no quasi-identifiers: [roles] of the policy has none"
+            hint = "quasi = [...]"
             require(not any(self._own), what, hint=f"{hint} there, or -q COLUMNS")
             raise no_quasi(questions, {*sensitive, *identifier}, self.person)
         measured = {*quasi, *sensitive, *identifier, *absent, *chain(*self.other_sets)}
@@ -178,7 +183,8 @@ class RequestedRoles:
             other_sets=self.other_sets,
             first_line=questions.first_line,
         )
-        several, notes = False, [*role.known_secrets(roles), *role.absent_columns(absent)]
+        several = False
+        notes = [*role.known_secrets(roles), *role.absent_columns(absent)]
         if self.policy is not None and self.policy.synthetic and not synthetic:
             notes.append(Remark("not_synthetic"))
         if roles.person is not None:
@@ -266,13 +272,15 @@ class RequestedRoles:
             secrets=[s for s in roles.sensitive if s in columns],
             question=PLANNED if planned else FILE,
         )
-        own, used = self.policy.roles, roles.every_column
+        own = self.policy.roles
+        used = roles.every_column
         known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
         covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
         less = {*own.sensitive} - {*roles.sensitive}
         less |= set() if covered else known - {*roles.quasi}
         less |= {*self._kept_no_more(roles)}
-        stated, listed = roles.rows_are_people, {*self.policy.reading.na}
+        stated = roles.rows_are_people
+        listed = {*self.policy.reading.na}
         stays = self.not_to_be_released(
             columns if released is None else released, roles, planned=planned
         )
@@ -418,7 +426,8 @@ def requested_roles(
     policy: PolicySource, *given: str | Iterable[str] | None, person: str | None = None
 ) -> RequestedRoles:
     """The roles as given, beside the policy; iterators, which are read only once, become tuples."""
-    file, fresh = None, tuple[str, ...]()
+    file = None
+    fresh = tuple[str, ...]()
     if isinstance(policy, PolicyOfRelease):
         fresh = policy.fresh
         policy = policy.policy

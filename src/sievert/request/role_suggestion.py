@@ -15,8 +15,12 @@ from sievert.report.texts import Texts, read_texts
 from sievert.request.repeated_rows import FEW_RECORDS, MANY, MANY_VALUES, usable_columns
 from sievert.roles import is_ordinary, looks_like_record, names_people, tells_people_apart
 
-MOST_COLUMNS, FEW_COLUMNS = 30, 20  # of a suggestion: all of them, or so many
-MOST_LISTED, FEW_LISTED = 60, 12  # names of further columns: all of them, or the first
+# of a suggestion: all of them, or so many
+MOST_COLUMNS = 30
+FEW_COLUMNS = 20
+# names of further columns: all of them, or the first
+MOST_LISTED = 60
+FEW_LISTED = 12
 MOST_VALUES = 100_000  # of a column whose values are looked at
 AMOUNT = 300  # different numbers: no age, year or number of rooms
 OFTEN = 0.02  # of the records: as frequent as a code for missing
@@ -97,7 +101,9 @@ def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
     >>> [suggest_role(c, ColumnEvidence(80, 1000)) for c in ("salary", "age")]
     [('-s', 'secret'), ('-q', 'known')]
     """
-    name, values, records = column.casefold(), evidence.values, evidence.records
+    name = column.casefold()
+    values = evidence.values
+    records = evidence.records
     if values <= 1:
         return "", "constant"
     for role, names in _IN_A_POLICY.items():
@@ -248,7 +254,8 @@ def _describe(
 ) -> Iterator[str]:
     """The columns with likely roles and the reasons, those not looked at, and what to decide."""
     names = {column: printable(column[: LONGEST + 1])[:LONGEST] for column in evidence}
-    width, wide = max(map(len, names.values())), max(2, *(len(o) for o, _ in roles.values()))
+    width = max(map(len, names.values()))
+    wide = max(2, *(len(o) for o, _ in roles.values()))
     yield (
         f"  {texts('suggested.column'):<{width}}  {texts('suggested.values'):>9}"
         f"  {texts('suggested.why')}"

@@ -117,7 +117,8 @@ class OpenedTable:
     def close(self, *, sound: bool) -> None:
         """Let go of the table; an engine that was lent and is sound goes on to the next one."""
         self.connection.close()
-        lent, self.lent = self.lent, None
+        lent = self.lent
+        self.lent = None
         if lent is not None:
             lent.give_back(sound=sound)
 

@@ -298,7 +298,8 @@ def _typed_value(table: Table, name: str, value: str, kind: str) -> tuple[str, s
         kind = SQL_TYPES[table.types[name]]
         value = f"CAST({fitting(value, table.types[name])} AS {kind})"
     if kind == "INTERVAL":  # 30 days are not a month
-        value, kind = f"CAST({value} AS VARCHAR)", "VARCHAR"
+        value = f"CAST({value} AS VARCHAR)"
+        kind = "VARCHAR"
     return value, kind
 
 

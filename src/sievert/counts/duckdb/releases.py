@@ -10,7 +10,8 @@ from sievert.counts.recoded_records import ColumnMap, RecodedRecords
 from sievert.counts.release_order import DUCKDB
 from sievert.errors import InvariantError, require
 
-RELEASED, PLACES = "released", "places"
+RELEASED = "released"
+PLACES = "places"
 
 
 def write_release(

@@ -21,12 +21,15 @@ class BlockedCells:
     """Counted cells of whole classes in blocks; a question opens as many as there are threads."""
 
     def __init__(self, counted: KeyBlocks, threads: int) -> None:
-        self.counted, self.layout, self._threads = counted, counted.layout, threads
+        self.counted = counted
+        self.layout = counted.layout
+        self._threads = threads
         self.secret = counted.layout.secret
         if self.secret is not None and self.secret.places > 1 << FEW_BITS:
             raise UnfitError  # blocks would not agree on the numbers of its values
         size = 1 if self.secret is None else self.secret.places
-        self.present, self.totals = np.arange(size), np.zeros(size, dtype=np.int64)
+        self.present = np.arange(size)
+        self.totals = np.zeros(size, dtype=np.int64)
         lock = threading.Lock()
 
         def add(cells: PackedCells) -> Sizes:
@@ -63,7 +66,8 @@ class BlockedCells:
 
     def code_totals(self, columns: Sequence[CodedColumn]) -> list[tuple[Ints, Ints]]:
         """Of each column the codes, and how many records have each."""
-        sums, lock = dict[str, tuple[Ints, Ints]](), threading.Lock()
+        sums = dict[str, tuple[Ints, Ints]]()
+        lock = threading.Lock()
 
         def add(cells: PackedCells) -> None:
             for column, (codes, totals) in zip(columns, cells.code_totals(columns), strict=True):

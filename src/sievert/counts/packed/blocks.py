@@ -28,7 +28,8 @@ class KeyBlock:
     @classmethod
     def from_arrays(cls, keys: Ints, counts: Ints) -> "KeyBlock":
         """Some keys in numbers that are as small as they can be; there is at least one."""
-        first, last = int(keys[0]), int(keys[-1])
+        first = int(keys[0])
+        last = int(keys[-1])
         distances = (keys - keys[0]).astype(np.min_scalar_type(max(last - first, 1 << 31)))
         return cls(first, distances, counts.astype(np.min_scalar_type(int(counts.max()))))
 
@@ -67,14 +68,16 @@ def cut_blocks(keys: Ints, counts: Ints, low: int, size: int, threads: int) -> R
 def merge_runs(runs: Sequence[Run], low: int, size: int, threads: int) -> Run:
     """All runs as one, in blocks of about this size; the given runs are used up."""
     blocks = sorted((block.first, len(block.counts)) for run in runs for block in run)
-    edges, cells = [(blocks[0][0] >> low) << low], 0
+    edges = [(blocks[0][0] >> low) << low]
+    cells = 0
     for first, number in blocks:
         if cells >= size and (edge := (first >> low) << low) > edges[-1]:
             edges.append(edge)  # some class begins here: no range is without a key
             cells = 0
         cells += number
     edges.append(1 << 63)
-    ranges, merged = list(pairwise(edges)), Run()
+    ranges = list(pairwise(edges))
+    merged = Run()
     for at in range(0, len(ranges), threads):
         some = ranges[at : at + threads]
         merged += map_threads(lambda pair: _merge_range(runs, *pair), some, threads)

@@ -44,8 +44,12 @@ class PackedCells:
     """Counted cells: the count and the secret of each; the bounds and the size of each class."""
 
     def __init__(self, counted: KeyCounts, threads: int) -> None:
-        self.counted, self.layout, self._threads = counted, counted.layout, threads
-        self.counts, self.secret, self.low = counted.counts, self.layout.secret, self.layout.low
+        self.counted = counted
+        self.layout = counted.layout
+        self._threads = threads
+        self.counts = counted.counts
+        self.secret = self.layout.secret
+        self.low = self.layout.low
         threads = threads if len(self.counts) > WORTH_THREADS else 1
         map_threads(lambda find: find(), (self._find_classes, self._find_values), threads)
 
@@ -108,7 +112,8 @@ class PackedCells:
         if column.bits <= FEW_BITS:
             totals = kernels.sum_fields(keys, shift, column.bits, self.sizes)
             return np.arange(1 << column.bits), totals
-        own, codes = code_field(keys, shift, column.bits), _blank_codes(column)
+        own = code_field(keys, shift, column.bits)
+        codes = _blank_codes(column)
         return codes, np.array([self.sizes[own == code].sum() for code in codes])
 
     # -- histograms -----------------------------------------------------------------------------
@@ -160,7 +165,8 @@ class PackedCells:
             quick[sizes.sizes] = np.arange(len(sizes.sizes))
 
         def work(classes: slice, part: slice, bounds: Ints) -> Ints:
-            own, of_cells = self.sizes[classes], (self.counts[part], self.values[part])
+            own = self.sizes[classes]
+            of_cells = (self.counts[part], self.values[part])
             places = quick[own] if len(quick) else np.searchsorted(sizes.sizes, own)
             largest = np.zeros(len(sizes.sizes), dtype=np.int64)
             kernels.largest_gaps(*of_cells, bounds, own, totals, places, largest, records)
@@ -174,25 +180,29 @@ class PackedCells:
         totals = self.totals if totals is None else totals
         occurs = totals > 0
         order = self.secret.ranks(self.present[occurs])
-        ranks, counts = order[np.cumsum(occurs) - 1][self.values], self.counts
+        ranks = order[np.cumsum(occurs) - 1][self.values]
+        counts = self.counts
         by_rank = np.empty(len(order), dtype=np.int64)
         by_rank[order] = totals[occurs]
         if (order[1:] < order[:-1]).any():  # a word holds the rank and the count
             words = -((ranks << 32) | counts)
             run_kernels.sort_downwards(words, self.bounds)
-            ranks, counts = -words >> 32, -words & 0xFFFFFFFF
+            ranks = -words >> 32
+            counts = -words & 0xFFFFFFFF
         return Ranked(ranks, counts, self.bounds[:-1], by_rank)
 
     def as_numbers(self, spell: Spelling) -> NumberCells:
         """The cells of the secret with its values as texts."""
         assert self.secret is not None
-        ranked, codes = self.ranked(), self.present[self.totals > 0]
+        ranked = self.ranked()
+        codes = self.present[self.totals > 0]
         by_rank = np.empty_like(codes)
         by_rank[self.secret.ranks(codes)] = codes
         classes = self.classes
 
         def first(some: Ints) -> int:
-            columns, places = [], self.layout.fields(classes[some])
+            columns = []
+            places = self.layout.fields(classes[some])
             for column in self.layout.quasi:
                 own = spell(column, code_field(*places[column.name], column.bits))
                 columns.append([(text is not None, text or "") for text in own])

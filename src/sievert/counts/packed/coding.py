@@ -67,7 +67,8 @@ class CodedColumn:
         """Take the bits that numbers of this range need."""
         if not -MOST_RANGE < least <= most < MOST_RANGE:
             raise UnfitError
-        self.least, self.bits = least, (most - least + 1).bit_length()
+        self.least = least
+        self.bits = (most - least + 1).bit_length()
 
     def codes(self, array: Any) -> tuple[Ints, int, int]:
         """Numbers, what to subtract from them to get codes, and the least valid code."""

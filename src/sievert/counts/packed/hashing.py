@@ -20,14 +20,16 @@ def _roots(power: int, count: int) -> Ints:
 
 def _root(number: int, power: int) -> int:
     """The root of a whole number, rounded down."""
-    low, high = 0, 1 << (number.bit_length() // power + 1)
+    low = 0
+    high = 1 << (number.bit_length() // power + 1)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if middle**power <= number else (low, middle - 1)
     return low
 
 
-ROUNDS, START = _roots(3, 64), _roots(2, 8)
+ROUNDS = _roots(3, 64)
+START = _roots(2, 8)
 
 
 @jit
@@ -41,7 +43,8 @@ def _compress(state: Ints, block: Ints, words: Ints, rounds: Ints) -> None:
             | np.uint32(block[4 * i + 3])
         )
     for i in range(16, 64):
-        x, y = words[i - 15], words[i - 2]
+        x = words[i - 15]
+        y = words[i - 2]
         low = _rotate(x, 7) ^ _rotate(x, 18) ^ (x >> np.uint32(3))
         high = _rotate(y, 17) ^ _rotate(y, 19) ^ (y >> np.uint32(10))
         words[i] = np.uint32(words[i - 16] + low + words[i - 7] + high)
@@ -51,8 +54,14 @@ def _compress(state: Ints, block: Ints, words: Ints, rounds: Ints) -> None:
         first = np.uint32(h + one + ((e & f) ^ (~e & g)) + rounds[i] + words[i])
         zero = _rotate(a, 2) ^ _rotate(a, 13) ^ _rotate(a, 22)
         second = np.uint32(zero + ((a & b) ^ (a & c) ^ (b & c)))
-        h, g, f, e = g, f, e, np.uint32(d + first)
-        d, c, b, a = c, b, a, np.uint32(first + second)
+        h = g
+        g = f
+        f = e
+        e = np.uint32(d + first)
+        d = c
+        c = b
+        b = a
+        a = np.uint32(first + second)
     for i, word in enumerate((a, b, c, d, e, f, g, h)):
         state[i] = np.uint32(state[i] + word)
 
@@ -70,8 +79,10 @@ def _hash_all(
 
     Text t of a column is at bounds[first + t] of the texts; the constants are ROUNDS and START.
     """
-    rounds, initial = constants[:64], constants[64:]
-    state, words = np.empty(8, np.uint32), np.empty(64, np.uint32)
+    rounds = constants[:64]
+    initial = constants[64:]
+    state = np.empty(8, np.uint32)
+    words = np.empty(64, np.uint32)
     block = np.zeros(64, np.uint8)
     whole = len(start) // 64  # blocks that all messages begin with
     for b in range(whole):
@@ -81,7 +92,8 @@ def _hash_all(
     begun = state.copy() if whole else initial
     for j in range(codes.shape[1]):
         state[:] = begun
-        used, size = 0, len(start)
+        used = 0
+        size = len(start)
         for i in range(64 * whole, len(start)):
             block[used] = start[i]
             used += 1

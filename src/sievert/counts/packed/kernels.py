@@ -34,7 +34,8 @@ def sum_counts(values: Ints, counts: Ints, size: int) -> Ints:
 def sum_fields(keys: Ints, shift: int, bits: int, counts: Ints) -> Ints:
     """The sum of the counts of each code in the `bits` bits above the `shift` lowest."""
     totals = np.zeros(1 << bits, dtype=np.int64)
-    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
+    by = np.uint64(shift)
+    mask = np.uint64((1 << bits) - 1)
     for i in range(len(keys)):
         totals[(keys[i] >> by) & mask] += counts[i]
     return totals
@@ -82,7 +83,8 @@ def free_slot(table: Ints, slot: Any) -> Any:
 @jit
 def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
     """The number of each key among the different ones, which are in the order of their coming."""
-    size, number = 1 << 12, 0
+    size = 1 << 12
+    number = 0
     table = np.full(size, EMPTY, dtype=np.int32)
     different = np.empty(size, dtype=np.uint64)
     ranks = np.empty(len(keys), dtype=np.uint32)
@@ -98,7 +100,8 @@ def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
             if 2 * number > size:
                 size *= 4
                 table = np.full(size, EMPTY, dtype=np.int32)
-                before, different = different, np.empty(size, dtype=np.uint64)
+                before = different
+                different = np.empty(size, dtype=np.uint64)
                 for rank in range(number):
                     different[rank] = before[rank]
                     slot = np.int64(mix_bits(before[rank]) >> np.uint64(1)) & (size - 1)
@@ -112,7 +115,8 @@ def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
 @jit
 def count_people(keys: Ints, counts: Ints, bits: int, bounds: Ints) -> Ints:
     """The people of each run; a record whose person, the low bits, is 0 is one of its own."""
-    people, mask = np.zeros(len(bounds) - 1, dtype=np.int64), np.uint64((1 << bits) - 1)
+    people = np.zeros(len(bounds) - 1, dtype=np.int64)
+    mask = np.uint64((1 << bits) - 1)
     for c in range(len(people)):
         for i in range(bounds[c], bounds[c + 1]):
             people[c] += counts[i] if keys[i] & mask == 0 else 1
@@ -149,7 +153,8 @@ def pair_kinds(
     keys: Ints, bits: int, bounds: Ints, places: Ints, classes: Ints, most: int, sizes: int
 ) -> Ints:
     """How many pairs of a person but 0 and a class there are, by classes and place of the size."""
-    table, mask = np.zeros((most + 1, sizes), dtype=np.int64), np.uint64((1 << bits) - 1)
+    table = np.zeros((most + 1, sizes), dtype=np.int64)
+    mask = np.uint64((1 << bits) - 1)
     for c in range(len(places)):
         for i in range(bounds[c], bounds[c + 1]):
             person = np.int64(keys[i] & mask)
@@ -161,7 +166,8 @@ def pair_kinds(
 @jit
 def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: Ints) -> Ints:
     """Rows of the different (class size, total of the value, count) of cells, and their number."""
-    size, number = 1 << 14, 0
+    size = 1 << 14
+    number = 0
     table = np.full(size, EMPTY, dtype=np.int64)
     kinds = np.zeros((size, 4), dtype=np.int64)
     ones = np.zeros(len(totals), dtype=np.int64)  # classes of one record, by their value
@@ -172,7 +178,8 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
                 ones[values[i]] += 1
             continue
         for i in range(bounds[c], bounds[c + 1]):
-            n, ns = np.int64(counts[i]), totals[values[i]]
+            n = np.int64(counts[i])
+            ns = totals[values[i]]
             slot = _slot(nq, ns, n) & (size - 1)
             while table[slot] != EMPTY:
                 k = table[slot]
@@ -183,12 +190,16 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
                 kinds[table[slot], 3] += 1
                 continue
             table[slot] = number
-            kinds[number, 0], kinds[number, 1], kinds[number, 2], kinds[number, 3] = nq, ns, n, 1
+            kinds[number, 0] = nq
+            kinds[number, 1] = ns
+            kinds[number, 2] = n
+            kinds[number, 3] = 1
             number += 1
             if 2 * number > size:
                 size *= 2
                 table = np.full(size, EMPTY, dtype=np.int64)
-                before, kinds = kinds, np.zeros((size, 4), dtype=np.int64)
+                before = kinds
+                kinds = np.zeros((size, 4), dtype=np.int64)
                 copy_rows(before, kinds, number)
                 for kind in range(number):
                     slot = _slot(kinds[kind, 0], kinds[kind, 1], kinds[kind, 2]) & (size - 1)
@@ -200,7 +211,8 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
     copy_rows(kinds, rows, number)
     for v in range(len(ones)):
         if ones[v]:
-            rows[number, 1], rows[number, 3] = totals[v], ones[v]
+            rows[number, 1] = totals[v]
+            rows[number, 3] = ones[v]
             number += 1
     return rows
 

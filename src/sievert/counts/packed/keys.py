@@ -29,7 +29,9 @@ KEY_BYTES = 40  # of a record, while keys are ranked, or sorted with their weigh
 SORT_BYTES = 16  # of a record, while keys are sorted and counted
 CELL_BYTES = 72  # of a cell, while answers are made of all cells at once
 # Shares of the room: chunks being sorted, counted keys, and blocks of these that are open.
-CHUNK, COUNTED, OPEN = 0.4, 0.5, 0.1
+CHUNK = 0.4
+COUNTED = 0.5
+OPEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,8 @@ class KeyBlocks:
         """All keys at once, where there is room for what is made of them."""
         if CELL_BYTES * len(self) > room:
             raise UnfitError
-        keys, counts = np.empty(len(self), dtype=np.uint64), np.empty(len(self), dtype=np.int64)
+        keys = np.empty(len(self), dtype=np.uint64)
+        counts = np.empty(len(self), dtype=np.int64)
         at = 0
         for block in self.blocks:
             part = slice(at, at := at + len(block.counts))
@@ -145,7 +148,9 @@ class CodedRecords:
         codes: dict[str, tuple[CodedColumn, Ints]],
         threads: int,
     ) -> None:
-        self.layout, self._classes, self._codes = layout, classes, codes
+        self.layout = layout
+        self._classes = classes
+        self._codes = codes
         self._threads = threads
 
     def __getitem__(self, name: str) -> KeyCounts:
@@ -168,7 +173,8 @@ class SeparateSecrets:
     """Several secrets whose records have no room together: each is counted when it is needed."""
 
     def __init__(self, counter: KeyCounter, quasi: Sequence[CodedColumn]) -> None:
-        self._counter, self._quasi = counter, [column.name for column in quasi]
+        self._counter = counter
+        self._quasi = [column.name for column in quasi]
 
     def __getitem__(self, name: str) -> KeyCounts | KeyBlocks:
         """The keys of one secret, in a pass of its own."""
@@ -184,7 +190,10 @@ class KeyCounter:
     """Counts the keys of some columns of a source, in one pass over its records."""
 
     def __init__(self, source: Source, room: int, threads: int, pace: Pace) -> None:
-        self._source, self._room, self._threads, self._pace = source, room, threads, pace
+        self._source = source
+        self._room = room
+        self._threads = threads
+        self._pace = pace
         self.runs = RunCounter()
 
     def count(self, quasi: Sequence[str], secrets: Sequence[str]) -> Counted:
@@ -249,7 +258,8 @@ class KeyCounter:
 
     def _read(self, quasi: list[CodedColumn], secrets: list[CodedColumn]) -> Counted:
         """Keys of all records: sorted with one secret, or classes ranked beside several."""
-        records, one = self._source.records, len(secrets) <= 1
+        records = self._source.records
+        one = len(secrets) <= 1
         levels = cut_levels([*quasi, *secrets] if one else quasi, records)
         if one and len(levels) == 1:
             return self._read_chunks(quasi, secrets)
@@ -277,7 +287,8 @@ class KeyCounter:
                 codes[column.name][part] = own
 
         map_threads(fill, self._pace.start(self._source.batches()), self._threads, self._pace)
-        ranked, above = list[Ints](), keys[0]
+        ranked = list[Ints]()
+        above = keys[0]
         bits = sum(c.bits for c in levels[0])
         for level, own in zip(levels[1:], keys[1:], strict=True):
             classes, different = kernels.rank_keys(above)
@@ -302,11 +313,13 @@ class KeyCounter:
         self, quasi: list[CodedColumn], secrets: list[CodedColumn]
     ) -> KeyCounts | KeyBlocks:
         """Keys sorted chunk by chunk of the records, as many as there is room for at a time."""
-        columns, low = [*quasi, *secrets], sum(c.bits for c in secrets)
+        columns = [*quasi, *secrets]
+        low = sum(c.bits for c in secrets)
         bits = sum(c.bits for c in columns)
         size = self._block_size
         layout = KeyLayout((tuple(quasi),), (), secrets[0] if secrets else None, low)
-        runs, chunks = list[Run](), self._chunks()
+        runs = list[Run]()
+        chunks = self._chunks()
         most = max((sum(b.records for b in chunk) for chunk in chunks), default=0)
         buffer = np.zeros(most, dtype=np.uint64)
         room = np.empty_like(buffer)
@@ -341,7 +354,8 @@ class KeyCounter:
         most = max(1, int(CHUNK * self._room) // SORT_BYTES)
         if any(batch.records > 1.5 * most for batch in batches):
             raise UnfitError
-        chunks, records = [list[RecordBatch]()], 0
+        chunks = [list[RecordBatch]()]
+        records = 0
         for batch in batches:
             if chunks[-1] and records + batch.records > most:
                 chunks.append([])
@@ -366,7 +380,8 @@ class KeyCounter:
 def cut_levels(columns: Sequence[CodedColumn], records: int) -> tuple[tuple[CodedColumn, ...], ...]:
     """Columns level by level: each has room for the rank of the level before."""
     levels: list[list[CodedColumn]] = [[]]
-    used, rank = 0, records.bit_length()
+    used = 0
+    rank = records.bit_length()
     for column in columns:
         if levels[-1] and used + column.bits > MOST_BITS:
             levels.append([])

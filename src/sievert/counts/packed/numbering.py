@@ -53,7 +53,8 @@ def _same(words: Ints, at: int, size: int, entries: Ints, entry: Any) -> bool:
 @jit
 def _find(words: Ints, at: int, size: int, h: Any, slots: Ints, entries: Ints) -> Any:
     """The slot of a value, or the free one where it belongs."""
-    most, place = len(slots) - 1, np.uint64(PLACE)
+    most = len(slots) - 1
+    place = np.uint64(PLACE)
     slot = np.int64(h & np.uint64(most))
     while slots[slot] and not (
         (slots[slot] ^ h) & ~place == 0
@@ -85,7 +86,8 @@ def number_values(
     """
     hashes = np.zeros(BLOCK, dtype=np.uint64)
     near = np.zeros(BLOCK, dtype=np.int64)
-    most, place = np.uint64(len(slots) - 1), np.uint64(PLACE)
+    most = np.uint64(len(slots) - 1)
+    place = np.uint64(PLACE)
     for first in range(done, len(codes), BLOCK):
         last = min(first + BLOCK, len(codes))
         for i in range(first, last):
@@ -95,7 +97,9 @@ def number_values(
         for i in range(last - first):
             codes[first + i] = entries[near[i]] >> np.uint64(32)
         for i in range(first, last):
-            at, size, h = starts[i], ends[i] - starts[i], hashes[i - first]
+            at = starts[i]
+            size = ends[i] - starts[i]
+            h = hashes[i - first]
             if len(known) and not known[i]:
                 codes[i] = 0
                 continue
@@ -103,7 +107,8 @@ def number_values(
                 continue
             slot = _find(words, at, size, h, slots, entries)
             if not slots[slot]:
-                code, entry = filled[0] + 1, filled[1]
+                code = filled[0] + 1
+                entry = filled[1]
                 end = entry + 1 + ((size + 7) >> 3)
                 if code >= len(places) or end >= len(entries):
                     return i
@@ -113,7 +118,8 @@ def number_values(
                     entries[entry] = _word(words, at + own, size - own)
                 slots[slot] = (h & ~place) | np.uint64(filled[1])
                 places[code] = filled[1]
-                filled[0], filled[1] = code, end
+                filled[0] = code
+                filled[1] = end
             codes[i] = entries[np.int64(slots[slot] & place)] >> np.uint64(32)
     return len(codes)
 
@@ -162,7 +168,8 @@ class NumberedValues:
         """The numbers of texts or floats of Arrow's, new for new values; 0 for a missing one."""
         words, bounds = _value_bytes(values)
         known = np.asarray(values.is_valid()) if values.null_count else np.zeros(0, dtype=bool)
-        codes, done = np.zeros(len(values), dtype=np.uint32), 0
+        codes = np.zeros(len(values), dtype=np.uint32)
+        done = 0
         while True:
             table = self._slots, self._entries, self._places, self._filled
             done = number_values(words, bounds[:-1], bounds[1:], known, *table, codes, done)
@@ -184,7 +191,8 @@ class NumberedValues:
         """The number of a text; -1 where it has none."""
         words, bounds = _value_bytes(pa.array([text], pa.large_string()))
         table = self._slots, self._entries, self._places[:1], self._filled  # no room for more
-        known, code = np.zeros(0, dtype=bool), np.zeros(1, dtype=np.uint32)
+        known = np.zeros(0, dtype=bool)
+        code = np.zeros(1, dtype=np.uint32)
         there = number_values(words, bounds[:-1], bounds[1:], known, *table, code, 0)
         return int(code[0]) if there else -1
 

@@ -37,11 +37,13 @@ def headers(raw: Ints) -> Ints:
     pages = at = 0
     while at < len(raw):
         if pages == len(fields):
-            before, fields = fields, np.full((4 * pages, 100), np.int64(-1))
+            before = fields
+            fields = np.full((4 * pages, 100), np.int64(-1))
             for page in range(pages):  # quicker to compile than an assignment of slices
                 for field in range(100):
                     fields[page, field] = before[page, field]
-        depth, number[0] = 0, 0
+        depth = 0
+        number[0] = 0
         while True:
             if not 0 <= at < len(raw):
                 return fields[:0]
@@ -93,9 +95,11 @@ def unpack(
     `words` are the same bytes as `raw`, and reach beyond `end`; places have `width` bits; `known`
     has a code for each place, and ends with one that is none.
     """
-    mask, by = np.uint64((1 << width) - 1), np.uint64(shift)
+    mask = np.uint64((1 << width) - 1)
+    by = np.uint64(shift)
     most = np.uint64(len(known) - 1)
-    wide, bytes_ = np.uint64(width), (width + 7) >> 3
+    wide = np.uint64(width)
+    bytes_ = (width + 7) >> 3
     done = 0
     seen = np.uint64(0)
     while done < len(keys):
@@ -110,7 +114,8 @@ def unpack(
             eights = done
             if width <= 8:  # eight places are in one word
                 for _ in range((last - done) >> 3):
-                    word, low = bit >> 6, np.uint64(bit & 63)
+                    word = bit >> 6
+                    low = np.uint64(bit & 63)
                     places = (words[word] >> low) | (
                         (words[word + 1] << np.uint64(1)) << (np.uint64(63) - low)
                     )
@@ -122,7 +127,8 @@ def unpack(
                     eights += 8
                     bit += width << 3
             for i in range(eights, last):
-                word, low = bit >> 6, np.uint64(bit & 63)
+                word = bit >> 6
+                low = np.uint64(bit & 63)
                 place = (words[word] >> low) | (
                     (words[word + 1] << np.uint64(1)) << (np.uint64(63) - low)
                 )

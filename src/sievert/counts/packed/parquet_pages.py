@@ -16,8 +16,15 @@ import pyarrow as pa
 from sievert.arrays import Ints
 from sievert.counts.packed import page_kernels
 
-DATA, DICTIONARY, DATA_2 = 0, 2, 3  # kinds of pages
-PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
+# kinds of pages
+DATA = 0
+DICTIONARY = 2
+DATA_2 = 3
+# encodings
+PLAIN = 0
+PLAIN_DICTIONARY = 2
+RLE = 3
+RLE_DICTIONARY = 8
 NUMBERS = {"INT32": "<i4", "INT64": "<i8", "DOUBLE": "<f8", "FLOAT": "<f4"}
 CODECS = {"UNCOMPRESSED": None, "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
 LARGEST = 1 << 30  # bytes of a chunk, unpacked
@@ -25,9 +32,16 @@ RECORDS_PER_TEXT = 256  # with fewer records for each text of a dictionary pyarr
 
 # Where page_kernels.headers puts the fields of a page's header.
 BODY, KIND, WHOLE, PACKED = range(4)
-VALUES, ENCODING, LEVELS = 51, 52, 53
-ENTRIES, ENTRY_ENCODING = 71, 72
-VALUES_2, ENCODING_2, LEVELS_SIZE, REPEATS_SIZE, IS_PACKED = 81, 84, 85, 86, 87
+VALUES = 51
+ENCODING = 52
+LEVELS = 53
+ENTRIES = 71
+ENTRY_ENCODING = 72
+VALUES_2 = 81
+ENCODING_2 = 84
+LEVELS_SIZE = 85
+REPEATS_SIZE = 86
+IS_PACKED = 87
 
 
 class OddError(Exception):
@@ -95,7 +109,8 @@ class Chunk:
 
     def _values(self, body: memoryview, count: int) -> Any:
         """The dictionary: numbers, or texts."""
-        kind, at = self.noted.physical_type, 0
+        kind = self.noted.physical_type
+        at = 0
         values: Any = []
         if kind in NUMBERS:
             values = np.frombuffer(body, NUMBERS[kind].replace("i", "u" if self.unsigned else "i"))
@@ -121,9 +136,12 @@ def _decompress_pages(
     pages = np.zeros((len(heads) - 1, 4), dtype=np.int64)
     decompress = None if codec is None else pa.Codec(codec).decompress
     dictionary = memoryview(b"")
-    source, target, at = memoryview(packed), raw.data, 0
+    source = memoryview(packed)
+    target = raw.data
+    at = 0
     for number, head in enumerate(heads.tolist()):
-        body, size = source[head[BODY] : head[BODY] + head[PACKED]], head[WHOLE]
+        body = source[head[BODY] : head[BODY] + head[PACKED]]
+        size = head[WHOLE]
         before = 0  # bytes of levels that are never packed
         if head[KIND] == DATA_2:
             before = max(0, head[LEVELS_SIZE])
@@ -150,7 +168,8 @@ def _place(
     head: list[int], raw: Ints, at: int, before: int, optional: bool
 ) -> tuple[int, int, int, int]:
     """Where the levels, the values and the end of a data page are, and how many values it has."""
-    second, end = head[KIND] == DATA_2, at + head[WHOLE]
+    second = head[KIND] == DATA_2
+    end = at + head[WHOLE]
     encoding, count = (ENCODING_2, VALUES_2) if second else (ENCODING, VALUES)
     plain = head[encoding] in (PLAIN_DICTIONARY, RLE_DICTIONARY) and head[KIND] in (DATA, DATA_2)
     levels = optional and not second  # with their size before them

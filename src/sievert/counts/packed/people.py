@@ -23,7 +23,9 @@ class Sightings:
     """Distinct keys whose lowest field is the person, and the people of each run above it."""
 
     def __init__(self, keys: Ints, counts: Ints, bits: int) -> None:
-        self.keys, self.counts, self.bits = keys, counts, bits
+        self.keys = keys
+        self.counts = counts
+        self.bits = bits
         self.bounds = run_kernels.run_bounds(keys, bits)
         self.people = kernels.count_people(keys, counts, bits, self.bounds)
 
@@ -42,10 +44,13 @@ class Sightings:
 
         Beside it the number of records without a person.
         """
-        places, people, bits = np.searchsorted(sizes.sizes, self.people), self.keys, self.bits
+        places = np.searchsorted(sizes.sizes, self.people)
+        people = self.keys
+        bits = self.bits
         if bits > max(FEW_BITS, len(people).bit_length() + 1):  # far more codes than people
             present, ranks = rank_codes(code_field(people, 0, bits), bits)
-            people, bits = ranks.astype(np.uint64), len(present).bit_length()
+            people = ranks.astype(np.uint64)
+            bits = len(present).bit_length()
         classes, smallest, unnamed = kernels.people_seen(
             people, self.counts, bits, self.bounds, places, len(sizes.sizes)
         )
@@ -64,7 +69,9 @@ class Sightings:
             words = np.where(person > 0, classes[person], 1) << 32
             words |= np.repeat(places, np.diff(self.bounds))
             kinds = Sizes.from_arrays(words, np.where(person > 0, 1, self.counts))
-            m, place, times = kinds.sizes >> 32, kinds.sizes & 0xFFFFFFFF, kinds.times
+            m = kinds.sizes >> 32
+            place = kinds.sizes & 0xFFFFFFFF
+            times = kinds.times
         present = np.flatnonzero(least)
         alone = int(unnamed.sum())
         number = int(np.count_nonzero(named)) + alone
@@ -103,7 +110,8 @@ class PackedPeople(PeopleCounter):
     """The people of a large table of plain columns."""
 
     def __init__(self, records: KeyedRecords, person: str) -> None:
-        self._records, self._person = records, person
+        self._records = records
+        self._person = person
         self._counted: dict[tuple[str, ...], ClassPeople | None] = {}
         self._unnamed: int | None = None
         self._value_people: dict[str, tuple[Ints, Ints]] = {}
@@ -200,7 +208,8 @@ class PackedPeople(PeopleCounter):
         cells = self._cells_of(layout, seen)
         self._records.note_cells(KeyCounts(seen.runs, seen.records, cells.layout))
         self._last = (quasi, secret), cells
-        sizes, total = histogram(cells.sizes), int(cells.totals.sum())
+        sizes = histogram(cells.sizes)
+        total = int(cells.totals.sum())
         having = np.zeros(len(cells.totals), dtype=np.int64)
         having[np.searchsorted(cells.present, holders[0])] = holders[1]
         return SecretCounts(

@@ -49,7 +49,10 @@ class PackedRecords(MemoryCells):
         counter: Callable[[Source, int, int, Pace], KeyCounter] = KeyCounter,
     ) -> None:
         self.tables = tables
-        self._source, self._room, self.threads, self._pace = source, room, threads, Pace()
+        self._source = source
+        self._room = room
+        self.threads = threads
+        self._pace = Pace()
         self._counter = counter(source, room, threads, self._pace)
         self._known = tables.records  # that the keys stand for, suppressed ones included
         self._packed: dict[tuple[tuple[str, ...], str | None], Cells | None] = {}
@@ -83,7 +86,8 @@ class PackedRecords(MemoryCells):
 
     def plan_counts(self, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> None:
         """These secrets will be counted in these classes: they are read in one pass."""
-        self._plan, self._together = (quasi, tuple(s for s in secrets if s not in quasi)), None
+        self._plan = (quasi, tuple(s for s in secrets if s not in quasi))
+        self._together = None
         self._source.plan((*quasi, *self._plan[1]))
 
     def count_keys(self, names: Sequence[str]) -> KeyCounts | None:
@@ -151,7 +155,8 @@ class PackedRecords(MemoryCells):
     def leave_out_suppressed(self, quasi: Sequence[str], number: int) -> None:
         """Note that records with the mark in every quasi-identifier are left out from now on."""
         if self.tables.suppression.is_code_of(map(self.tables.engine.kind, quasi)):
-            self._suppressed, self._left_out = tuple(quasi), number
+            self._suppressed = tuple(quasi)
+            self._left_out = number
             self._released = self.tables.source
 
     def forget(self) -> None:
@@ -188,7 +193,8 @@ class PackedRecords(MemoryCells):
             cells = BlockedCells(counted, self.threads)
         else:
             cells = PackedCells(counted, self.threads)
-        columns, secret = cells.layout.columns, cells.secret
+        columns = cells.layout.columns
+        secret = cells.secret
         new = [c for c in columns if c is secret or c.name not in self._tallies]
         for column, pair in zip(new, cells.code_totals(new), strict=True):
             self._tallies[column.name] = spell_totals(column, *pair, MOST_TALLIED)
@@ -215,14 +221,17 @@ class PackedRecords(MemoryCells):
 
     def compiled_cube(self, columns: Sequence[str]) -> Cube | None:
         """The same; the engine would take longer."""
-        columns, known = tuple(columns), self._packed if self._whole else {}
+        columns = tuple(columns)
+        known = self._packed if self._whole else {}
         cells = known.get((columns[:-1], columns[-1])) or known.get((columns, None))
         counted = self.count_keys(columns) if cells is None else self._join(cells.counted)
         return None if counted is None else self.spell_keys(columns, counted)
 
     def spell_keys(self, columns: Sequence[str], counted: KeyCounts) -> Cube:
         """Counted keys as combinations of values."""
-        ranks, texts, places = [], [], counted.fields()
+        ranks = []
+        texts = []
+        places = counted.fields()
         for column in counted.layout.columns:
             keys, shift = places[column.name]
             present, own = rank_codes(code_field(keys, shift, column.bits), column.bits)
@@ -310,7 +319,8 @@ class PackedRecords(MemoryCells):
         if cells is None or cells.secret is None:
             return None
         records = self.tables.records
-        sizes, missing = cells.class_sizes, int(cells.totals[0])
+        sizes = cells.class_sizes
+        missing = int(cells.totals[0])
         sizes.check(records)
         wanted = {"known", "known_joint"} & needs and 0 < missing < records
         known = cells.known() if wanted else None
@@ -404,7 +414,8 @@ def _find_texts(
 ) -> tuple[Bools, Bools]:
     """Which keys have the text of its own in every column that has one, and in any of them."""
     number = len(next(iter(places.values()))[0])
-    every, some = np.ones(number, dtype=bool), np.zeros(number, dtype=bool)
+    every = np.ones(number, dtype=bool)
+    some = np.zeros(number, dtype=bool)
     for column in coded:
         if column.name not in texts:
             continue

@@ -25,7 +25,8 @@ def count_changes(keys: Ints, masks: Ints, changes: Ints) -> None:
         for i in range(size):
             differences[i] = keys[first + i] ^ keys[first + i - 1]
         for c in range(len(masks)):
-            mask, number = masks[c], np.int64(0)
+            mask = masks[c]
+            number = np.int64(0)
             for i in range(size):  # the compiler makes vectors of this loop as it stands
                 if differences[i] & mask:
                     number += 1
@@ -54,7 +55,9 @@ class RunCounter:
         if not len(keys) or not self.wants(start, columns):
             return
         kind: Any = keys.dtype.type
-        names, shifts, fields = list[str](), list[int](), list[int]()
+        names = list[str]()
+        shifts = list[int]()
+        fields = list[int]()
         shift = low
         for column in reversed(columns):
             if column.name in self.columns and start not in self._batches[column.name]:
@@ -67,7 +70,8 @@ class RunCounter:
         )
         changes = np.zeros(len(masks), dtype=np.int64)
         count_changes(keys, masks, changes)
-        first, last = int(keys[0]), int(keys[-1])
+        first = int(keys[0])
+        last = int(keys[-1])
         for name, by, field, number in zip(names, shifts, fields, changes.tolist(), strict=True):
             codes = first >> by & field, last >> by & field
             self._batches[name][start] = (len(keys), number, *codes)
@@ -75,11 +79,14 @@ class RunCounter:
     def runs(self, column: str, records: int) -> int | None:
         """How many runs a column has in all records; None where not all were counted."""
         batches = self._batches.get(column, {})
-        expected, runs, before = 0, 0, -1
+        expected = 0
+        runs = 0
+        before = -1
         for start in sorted(batches):
             rows, changes, first, last = batches[start]
             if start != expected:
                 return None
             runs += changes + (first != before)
-            expected, before = start + rows, last
+            expected = start + rows
+            before = last
         return runs if expected == records else None

@@ -15,7 +15,8 @@ DIGIT = 11  # bits at most: the places where its values go must stay near the pr
 def count_digits(keys: Ints, shift: int, bits: int) -> Ints:
     """How many keys have each digit, the `bits` bits above the `shift` lowest."""
     counts = np.zeros(1 << bits, dtype=np.int64)
-    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
+    by = np.uint64(shift)
+    mask = np.uint64((1 << bits) - 1)
     for i in range(len(keys)):
         counts[(keys[i] >> by) & mask] += 1
     return counts
@@ -24,7 +25,8 @@ def count_digits(keys: Ints, shift: int, bits: int) -> Ints:
 @jit
 def place_digits(keys: Ints, target: Ints, shift: int, bits: int, places: Ints) -> None:
     """Put every key at the next place of its digit."""
-    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
+    by = np.uint64(shift)
+    mask = np.uint64((1 << bits) - 1)
     for i in range(len(keys)):
         digit = (keys[i] >> by) & mask
         target[places[digit]] = keys[i]
@@ -40,7 +42,8 @@ def merge_equal(keys: Ints, counts: Ints) -> int:
             counts[last] += 1
         else:
             last += 1
-            keys[last], counts[last] = keys[i], 1
+            keys[last] = keys[i]
+            counts[last] = 1
     return last + 1
 
 
@@ -51,18 +54,21 @@ def merge_counts(keys: Ints, counts: Ints, others: Ints, numbers: Ints) -> tuple
     sums = np.empty(len(merged), dtype=np.int64)
     i = j = at = 0
     while i < len(keys) and j < len(others):
-        key, other = keys[i], others[j]
+        key = keys[i]
+        other = others[j]
         merged[at] = min(key, other)
         sums[at] = (counts[i] if key <= other else 0) + (numbers[j] if other <= key else 0)
         i += key <= other
         j += other <= key
         at += 1
     while i < len(keys):
-        merged[at], sums[at] = keys[i], counts[i]
+        merged[at] = keys[i]
+        sums[at] = counts[i]
         i += 1
         at += 1
     while j < len(others):
-        merged[at], sums[at] = others[j], numbers[j]
+        merged[at] = others[j]
+        sums[at] = numbers[j]
         j += 1
         at += 1
     return merged[:at], sums[:at]

@@ -85,7 +85,8 @@ class ParquetSource:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         files = [parquet.ParquetFile(path) for path in paths]
-        self._paths, self.schema = paths, files[0].schema_arrow
+        self._paths = paths
+        self.schema = files[0].schema_arrow
         self._metadata = [file.metadata for file in files]
         self._places = [
             {file.schema.column(i).path: i for i in range(len(file.schema))} for file in files
@@ -125,7 +126,8 @@ class ParquetSource:
                 raise UnfitError
             column = CodedColumn(name, column_kind(self.schema.field(name).type))
             if column.numbered and (before := self._numbered.get(name)) and before.size:
-                column.values, column.bits = before.values, before.size.bit_length()
+                column.values = before.values
+                column.bits = before.size.bit_length()
                 self._numbered[name] = column
             elif column.numbered:
                 self._numbered[name] = column
@@ -150,7 +152,8 @@ class ParquetSource:
         return table.column(name).combine_chunks()
 
     def _chunk(self, part: int, group: int, name: str) -> Chunk:
-        metadata, place = self._metadata[part], self._places[part][name]
+        metadata = self._metadata[part]
+        place = self._places[part][name]
         column = metadata.schema.column(place)
         return Chunk(
             self._paths[part],
@@ -190,7 +193,9 @@ class CodedSource:
     def __init__(
         self, read: Callable[[Sequence[str]], Iterable[Any]], columns: Iterable[str], records: int
     ) -> None:
-        self._read, self._columns, self.records = read, tuple(columns), records
+        self._read = read
+        self._columns = tuple(columns)
+        self.records = records
         self._planned: tuple[str, ...] = ()
         self._coded: dict[str, tuple[CodedColumn, Ints] | None] = {}
 
@@ -246,7 +251,8 @@ class _ColumnParts:
     """A column that is being coded, part by part."""
 
     def __init__(self, name: str) -> None:
-        self.column, self.fits = CodedColumn(name, "text"), True
+        self.column = CodedColumn(name, "text")
+        self.fits = True
         self._parts: list[tuple[Ints, Ints | None]] = []
 
     def add(self, array: Any) -> None:

@@ -20,7 +20,8 @@ class Pace:
 
     def start(self, batches: list[Any]) -> list[Any]:
         """These batches are to be read."""
-        self._done, self._all = 0, len(batches)
+        self._done = 0
+        self._all = len(batches)
         return batches
 
     def step(self) -> None:

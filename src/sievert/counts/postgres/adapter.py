@@ -49,7 +49,8 @@ class Postgres(Transfer):
         self.uncoded = values.select_raw(self.catalog, self.behind) if table.na else None
         untyped = values.select(self.catalog, replace(table, types={}), self.behind)
         self.untyped = untyped if table.types else None
-        self.nan, self.nan_source = values.find_nan(self.catalog, table), self.behind
+        self.nan = values.find_nan(self.catalog, table)
+        self.nan_source = self.behind
         self.view("input", values.select(self.catalog, table, self.behind))
 
     def check_usable(self, column: str) -> None:
@@ -136,7 +137,8 @@ class Postgres(Transfer):
     def write(self, sql: str, path: Path, kind: str, **options: Any) -> None:
         self.check_writable()
 
-    write_release, show_recoded = releases.write_release, releases.show_recoded
+    write_release = releases.write_release
+    show_recoded = releases.show_recoded
     write_here = Transfer.write
 
     def write_counted(self, sql: str, path: Path, kind: str) -> None:

@@ -282,7 +282,8 @@ def _parse_field(field: str, way: str) -> str:
 
 def explain(error: Any, table: Table, *, lost: bool) -> SievertError:
     """A failure of the database in our words, without a value of the data."""
-    code, name = getattr(error, "sqlstate", None) or "", table.name
+    code = getattr(error, "sqlstate", None) or ""
+    name = table.name
     cases: tuple[tuple[bool, SievertError], ...] = (
         (code in TIMED_OUT, timed_out()),
         (

@@ -24,7 +24,8 @@ class Transfer(CountedElsewhere):
     def __init__(
         self, table: Table, scratch: Path, *, outputs: Sequence[Path] = (), **options: Any
     ) -> None:
-        self._scratch, self._file = scratch, scratch / "cells"
+        self._scratch = scratch
+        self._file = scratch / "cells"
         self._small = not outputs and all(value is None for value in options.values())
         outputs = () if self._small else (self._file, *outputs)
         super().__init__(table, scratch, outputs=outputs, **options)
@@ -39,7 +40,8 @@ class Transfer(CountedElsewhere):
         """Stream an answer into a table of DuckDB, through memory or through a private file."""
         if self._small and (records is None or records > FEW):
             # From now on a DuckDB of our own, which spills and reads what lies in a file.
-            self._small, shared = False, self._connection
+            self._small = False
+            shared = self._connection
             self._connection = connection.own_engine(self.table)
             self.run(connection.lock_down(self.table, self._scratch, None, None, [self._file]))
             shared.close()

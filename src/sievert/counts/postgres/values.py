@@ -49,7 +49,8 @@ def find_nan(columns: Mapping[str, PostgresColumn], table: Table) -> dict[str, s
 
 
 def _is_nan(column: PostgresColumn, table: Table) -> str | None:
-    value, kind = quote_identifier(column.name), column.kind or "VARCHAR"
+    value = quote_identifier(column.name)
+    kind = column.kind or "VARCHAR"
     wanted = table.types.get(column.name)
     if wanted == "float":
         return f"CASE WHEN lower({spell(column, table)}) ~ '^[+-]?nan$' THEN 1 END"
@@ -63,7 +64,8 @@ def _compared_value(column: PostgresColumn, table: Table) -> str:
         return _without_codes(
             column, table, _plain(quote_identifier(column.name), column.kind or "VARCHAR")
         )
-    wanted, text = table.types[column.name], spell(column, table)
+    wanted = table.types[column.name]
+    text = spell(column, table)
     if wanted == "text":
         return text
     fits = f"{text} ~ {literal('(?i)^(' + PATTERNS[wanted].removeprefix('(?i)') + ')$')}"
@@ -112,7 +114,8 @@ def spell(column: PostgresColumn, table: Table) -> str:
 
 def as_text(column: PostgresColumn) -> str:
     """A value as DuckDB spells it."""
-    value, kind = quote_identifier(column.name), column.kind or "VARCHAR"
+    value = quote_identifier(column.name)
+    kind = column.kind or "VARCHAR"
     text = f"CAST({value} AS text)"
     if kind in ("FLOAT", "DOUBLE"):  # 1.0 and 1e+16, but 1000000000000000.0
         whole = r"'^([^.]*)$', '\1.0'"

@@ -13,7 +13,10 @@ from sievert.counts.adapter import Adapter
 from sievert.counts.duckdb import reading
 from sievert.errors import InputError, require
 
-CLASS, VALUE, CHECK = "/", "=", "?"  # the signs of a class, of a secret's value, of the salt
+# the signs of a class, of a secret's value, of the salt
+CLASS = "/"
+VALUE = "="
+CHECK = "?"
 LEAST_SALT = 16  # bytes
 # Types whose texts are the same on all engines.
 SPELT = re.compile(

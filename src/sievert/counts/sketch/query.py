@@ -90,12 +90,14 @@ def _ask_engine(questions: Questions, request: SampleRequest) -> list[Part]:
 
 def sample_query(questions: Questions, request: SampleRequest) -> str:
     """The query for all samples; it reads the records once."""
-    names, engine = questions.sql_name, questions.engine
+    names = questions.sql_name
+    engine = questions.engine
     dialect = engine.hash_dialect()
     floats = {c: (names(c), hashes.has_floats(engine, c)) for c in request.columns}
     every = questions.sql_names(request.columns)
     cells = f"SELECT {every}, COUNT(*) AS n FROM {questions.source} GROUP BY {every}"
-    tables, parts = [f"cells AS ({cells})"], list[str]()
+    tables = [f"cells AS ({cells})"]
+    parts = list[str]()
     several = len(request.key_sets) > 1 or request.secrets
     if several and engine.keep_there("cells", cells):
         del tables[0]

@@ -18,7 +18,8 @@ from sievert.counts.cube import run_starts
 
 ALL = 1 << 64  # the threshold of a sample that has every class
 LEAST_CLASS = 9  # bytes of a class: its hash, and a small count
-HASH_BYTES, INDEX_BYTES = 8, 2
+HASH_BYTES = 8
+INDEX_BYTES = 2
 # Hashes and counts of classes; of each secret the cells: hashes of class and value, counts.
 Part = tuple[tuple[Ints, Ints], list[tuple[Ints, Ints, Ints]]]
 
@@ -57,7 +58,8 @@ class ClassSample:
         """Whether every class of another sample is here with at least as many records."""
         within = min(self.threshold, other.threshold)
         kept = slice(None) if within == ALL else other.hashes < np.uint64(within)
-        hashes, counts = other.hashes[kept], other.counts[kept]
+        hashes = other.hashes[kept]
+        counts = other.counts[kept]
         places = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
         if not len(self.hashes) or not len(hashes):
             return not len(hashes)
@@ -134,7 +136,8 @@ def make_sample(
         threshold = int(hashes[most])
     if threshold < ALL:
         kept = np.searchsorted(hashes, np.uint64(threshold))
-        hashes, counts = hashes[:kept], counts[:kept]
+        hashes = hashes[:kept]
+        counts = counts[:kept]
     secrets = []
     for owner, values, numbers in cells:
         (own, different), sums = sum_equal([owner, values], numbers)

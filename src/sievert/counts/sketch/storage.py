@@ -46,7 +46,8 @@ class SketchFile:
 
     def to_bytes(self) -> bytes:
         """The file: the same bytes for the same table, however it was cut and merged."""
-        sketches, blocks = [], []
+        sketches = []
+        blocks = []
         for sample in self.samples:
             values = [np.unique(cells.values) for cells in sample.secrets]
             sketches.append(
@@ -168,7 +169,8 @@ class _Bytes:
     """The bytes of a file, one number after the other."""
 
     def __init__(self, content: bytes) -> None:
-        self.content, self.place = content, 0
+        self.content = content
+        self.place = 0
 
     def words(self, count: int, kind: str) -> Ints:
         array = np.frombuffer(self.content, kind, count, self.place)
@@ -192,8 +194,10 @@ def _parse(content: bytes) -> SketchFile:
     """What a file says; any error where it contradicts itself."""
     end = content.index(b"\n", 0, MOST_HEADER)
     header = json.loads(content[:end])
-    records, secrets = int(header["records"]), tuple(map(str, header["secrets"]))
-    size, salt = int(header["size"]), header["salt"]
+    records = int(header["records"])
+    secrets = tuple(map(str, header["secrets"]))
+    size = int(header["size"])
+    salt = header["salt"]
     _check(LEAST_SIZE <= size <= SIZE and (salt is None or isinstance(salt, str)))
     rest = _Bytes(content[end + 1 :])
     samples = [_read_sample(entry, records, len(secrets), rest) for entry in header["sketches"]]
@@ -204,16 +208,19 @@ def _parse(content: bytes) -> SketchFile:
 
 
 def _read_sample(entry: dict[str, Any], records: int, secrets: int, rest: _Bytes) -> ClassSample:
-    number, threshold = int(entry["classes"]), entry["threshold"]
+    number = int(entry["classes"])
+    threshold = entry["threshold"]
     below = ALL if threshold is None else int(threshold, 16)
-    own, counts = rest.words(number, ">u8"), rest.varints(number)
+    own = rest.words(number, ">u8")
+    counts = rest.varints(number)
     _check(_ascends(own) and all(int(h) < below for h in own[-1:]) and counts.min(initial=1) > 0)
     total = sum(counts.tolist())
     _check(total == records if below == ALL else total < records)
     parts = []
     _check(len(entry["values"]) == secrets)
     for size in entry["values"]:
-        values, cells = rest.words(int(size), ">u8"), rest.varints(number)
+        values = rest.words(int(size), ">u8")
+        cells = rest.varints(number)
         _check(sum(cells.tolist()) <= len(rest.content))
         owner = np.repeat(np.arange(number), cells)
         index = rest.words(len(owner), ">u2").astype(np.int64)

@@ -36,7 +36,8 @@ class SmallestHashes:
     """The classes of one key with the smallest hashes so far, and the cells of its secrets."""
 
     def __init__(self, secrets: int, most: int) -> None:
-        self._most, self._pending = most, 0
+        self._most = most
+        self._pending = 0
         self._classes: list[tuple[Ints, Ints]] = []
         self._cells: list[list[tuple[Ints, Ints, Ints]]] = [[] for _ in range(secrets)]
         self._limit: np.uint64 | None = None  # no class with a larger hash is kept
@@ -45,7 +46,8 @@ class SmallestHashes:
         """Take the hashes of some records, and those of their secrets."""
         if self._limit is not None:
             kept = own <= self._limit
-            own, values = own[kept], [each[kept] for each in values]
+            own = own[kept]
+            values = [each[kept] for each in values]
         ones = np.ones(len(own), dtype=np.int64)
         self._classes.append((own, ones))
         for cells, each in zip(self._cells, values, strict=True):
@@ -58,7 +60,8 @@ class SmallestHashes:
         """Put together what was taken: the classes with the smallest hashes, and their cells."""
         empty = np.zeros(0, np.uint64), np.zeros(0, np.int64)
         (own,), counts = sum_equal(*_join_keys([*self._classes, empty]))
-        own, counts = own[: self._most + 1], counts[: self._most + 1]
+        own = own[: self._most + 1]
+        counts = counts[: self._most + 1]
         if len(own) > self._most:
             self._limit = own[-1]
         cells = []
@@ -66,7 +69,8 @@ class SmallestHashes:
             (owner, values), numbers = sum_equal(*_join_keys([*parts, (empty[0], *empty)]))
             kept = np.searchsorted(owner, own[-1], "right") if len(own) else 0
             cells.append((owner[:kept], values[:kept], numbers[:kept]))
-        self._classes, self._cells = [(own, counts)], [[each] for each in cells]
+        self._classes = [(own, counts)]
+        self._cells = [[each] for each in cells]
         self._pending = 0
         return (own, counts), cells
 

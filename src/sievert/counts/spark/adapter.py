@@ -37,12 +37,15 @@ class Spark(FetchedCells):
         master: str | None = None,
         outputs: Sequence[Path] = (),
     ) -> None:
-        self.table, self.unfit = table, None
+        self.table = table
+        self.unfit = None
         self.uncoded: str | None = None
         self.untyped: str | None = None
-        self.nan, self.nan_source = dict[str, str](), "not_numbers"
+        self.nan = dict[str, str]()
+        self.nan_source = "not_numbers"
         self.expected: int | None = None
-        self.unusable, self.notes = dict(table.unusable), list(table.notes)
+        self.unusable = dict(table.unusable)
+        self.notes = list(table.notes)
         self.not_read = table.not_read
         self._interrupted = False
         session.check(table)
@@ -61,7 +64,8 @@ class Spark(FetchedCells):
             self._open_cells(scratch, resources, memory, threads)
             self._resources = resources.pop_all()
 
-    check_usable, kind = reading.check_usable, reading.kind
+    check_usable = reading.check_usable
+    kind = reading.kind
 
     # -- records --------------------------------------------------------------------------------
 

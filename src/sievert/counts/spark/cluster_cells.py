@@ -41,7 +41,8 @@ class ClusterCells:
     """Tables of cells in a session of Spark, which answers from them."""
 
     def __init__(self, ask: Ask, session: Any, kinds: Mapping[str, str]) -> None:
-        self._ask, self._session = ask, session
+        self._ask = ask
+        self._session = session
         self._kinds = list(kinds.values())
         self._kept: dict[str, Any] = {}
         self._secrets: set[str] = set()  # the columns that s stands for

@@ -66,7 +66,8 @@ class FetchedCells(Adapter):
 
     def count(self, name: str, sql: str, records: int) -> None:
         """Count cells, and fetch them if they fit; from the first that do not, all stay."""
-        here, counted = self._cells, records
+        here = self._cells
+        counted = records
         if isinstance(here, DuckDB) and (fetched := self._fetch(name, sql, records)) is not None:
             counted = self._take({name: "SELECT * FROM fetched"}, fetched, here)
         else:
@@ -87,10 +88,12 @@ class FetchedCells(Adapter):
         self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
     ) -> bool:
         """Count the cells of several secrets in one pass over the records, if all of them fit."""
-        here, columns = self._cells, [column for column, _ in queries.values()]
+        here = self._cells
+        columns = [column for column, _ in queries.values()]
         if not isinstance(here, DuckDB):
             return False
-        name, sql = next(iter(queries)), ask_together(columns, keys, source)
+        name = next(iter(queries))
+        sql = ask_together(columns, keys, source)
         fetched = self._fetch(name, sql, records * len(columns))
         if fetched is None:
             self._there.forget(name)

@@ -71,7 +71,9 @@ def _frame(
             else table.scan.records
         )
         described.close()
-        engine.unusable, engine.notes, kinds = described.unusable, described.notes, described.kinds
+        engine.unusable = described.unusable
+        engine.notes = described.notes
+        kinds = described.kinds
         if table.kind == "csv":
             return _csv(table, session, scratch), kinds
         records = _parquet(table, session, scratch)
@@ -92,7 +94,8 @@ def _frame(
         check_names(records.columns, table.name)
         kinds = {name: spelling.duckdb_type(kind) for name, kind in records.dtypes}
     # By their places: no name is ever parsed by Spark.
-    types, places = dict(records.dtypes), {n: f"p{i}" for i, n in enumerate(records.columns)}
+    types = dict(records.dtypes)
+    places = {n: f"p{i}" for i, n in enumerate(records.columns)}
     plain = [spelling.plain_value(places[name], types[name], kind) for name, kind in kinds.items()]
     return records.toDF(*places.values()).selectExpr(
         *(f"{value} AS c{i}" for i, value in enumerate(plain))
@@ -242,7 +245,8 @@ def find_nan(table: Table, name: str, column: str, kind: str) -> str:
 
 def compared_value(table: Table, name: str, column: str, kind: str) -> str:
     """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
-    value, text = column, text_value(table, name, column, kind)
+    value = column
+    text = text_value(table, name, column, kind)
     if name in table.types:
         value = _cast_text(text, table.types[name])
         kind = {"int": "bigint", "float": "double"}.get(table.types[name], "")

@@ -63,7 +63,8 @@ def write_release(
 
 def _by_hash(sql: str, names: Sequence[str], key: str) -> str:
     """Rows with their hash h, in the order of the places that it gives them."""
-    own, place = ", ".join(names), SPARK.place(key, "h", "copy")
+    own = ", ".join(names)
+    place = SPARK.place(key, "h", "copy")
     copies = f"SELECT {own}, h, ROW_NUMBER() OVER (PARTITION BY h ORDER BY h) AS copy"
     return (
         f"SELECT {own} FROM (SELECT {own}, {place} AS place FROM ({copies} FROM ({sql}) AS d) "
@@ -145,7 +146,8 @@ def _parts(directory: Path) -> list[Path]:
 def _line(values: Mapping[str, str], delimiter: str) -> str:
     """A record as a line of text, its cells quoted where they must be; as SQL."""
     signs = [spelling.literal(sign) for sign in (delimiter, '"', "\n", "\r")]
-    quote, two = spelling.literal('"'), spelling.literal('""')
+    quote = spelling.literal('"')
+    two = spelling.literal('""')
     cells = []
     for value in values.values():
         odd = " OR ".join([f"{value} = ''", *(f"CONTAINS({value}, {sign})" for sign in signs)])

@@ -176,7 +176,8 @@ def _start_spark(
     conf = SparkConf(loadDefaults=False)
     for name, value in _configuration(table, scratch, memory, master).items():
         conf.set(name, value)
-    gateway, modules = SparkContext._gateway, sys.path.copy()
+    gateway = SparkContext._gateway
+    modules = sys.path.copy()
     with ExitStack() as resources:
         try:
             with _variables(**environment), _own_signals():
@@ -272,7 +273,8 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
     place = str(scratch).replace("\\", "\\\\").replace('"', '\\"')
     java = [f"-Djava.io.tmpdir={place}", f"-XX:ErrorFile={place}/crash", "-XX:-UsePerfData"]
     java.append("-XX:MetaspaceSize=256m")  # what Spark loads: no collection while it starts
-    local, size = master.startswith("local"), _size(table)
+    local = master.startswith("local")
+    size = _size(table)
     small = local and size < SMALL
     java += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if small else []
     settings = {

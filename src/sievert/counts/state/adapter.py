@@ -24,9 +24,13 @@ class StateAdapter(DuckDB):
         state.check_files()
         files = Table(kind="parquet", name=table.name, path=state.folder, parts=state.paths)
         super().__init__(files, scratch, **options)
-        self.table, self.name, self.notes = table, state.engine, list(table.notes)
-        self.columns, self.kinds = state.columns, dict(state.kinds)
-        self.unusable, self.nan = dict(table.unusable), {}
+        self.table = table
+        self.name = state.engine
+        self.notes = list(table.notes)
+        self.columns = state.columns
+        self.kinds = dict(state.kinds)
+        self.unusable = dict(table.unusable)
+        self.nan = {}
         self._show(state)
 
     def _show(self, state: StateManifest) -> None:

@@ -77,7 +77,8 @@ def write_counts(
     """
     engine = questions.engine
     names = [questions.sql_name(c) for c in kept]
-    keys, path = ", ".join(names), segment_path(folder, number)
+    keys = ", ".join(names)
+    path = segment_path(folder, number)
     sql = f"SELECT {keys}, COUNT(*) AS n FROM input GROUP BY {keys}"
     pairs = zip(names, kept.values(), strict=True)
     as_text = {name for name, kind in pairs if AS_TEXT.fullmatch(kind)}
@@ -210,7 +211,9 @@ class Sum:
         means: Means,
         before: Sequence[Path] = (),
     ) -> None:
-        self.output, self._fields, self._before = output, stored_fields(columns), before
+        self.output = output
+        self._fields = stored_fields(columns)
+        self._before = before
         self._keys = ", ".join(self._fields)
         self._files = Table(
             kind="parquet", name="state", path=output, parts=(*(path for path, _ in parts), *before)
@@ -260,7 +263,8 @@ class Sum:
 
     def write(self) -> Segment:
         """Write the sum, in one order."""
-        how, target = COPY["state"].format(), literal(str(self.output))
+        how = COPY["state"].format()
+        target = literal(str(self.output))
         self._run(f"COPY (SELECT * FROM sums ORDER BY {self._keys}) TO {target} ({how})")
         return describe_segment(self.output, self._run, "sums")
 
@@ -311,7 +315,8 @@ def count_overlap(
     All spellings of a value count as one: a table is not another one because it is spelt otherwise.
     """
     fields = stored_fields(columns)
-    keys, own_keys = ", ".join(fields), ", ".join(f"a.{v}" for v in fields)
+    keys = ", ".join(fields)
+    own_keys = ", ".join(f"a.{v}" for v in fields)
     same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in fields)
     first = max((path for path, sign in large if sign > 0), key=lambda path: path.stat().st_size)
     files = Table(

@@ -54,13 +54,16 @@ def weigh_runs(
     runs there are, and how many large ones.
     """
     sums = np.zeros((3, shares.shape[1] + 1))
-    high, low, rest = sums[0], sums[1], sums[2]
+    high = sums[0]
+    low = sums[1]
+    rest = sums[2]
     runs = many = 0
     for row in range(len(classes)):
         start = bounds[classes[row]]
         size = bounds[classes[row] + 1] - start
         for i in range(size):
-            p, total = shares[row, codes[start + i]], high[i]
+            p = shares[row, codes[start + i]]
+            total = high[i]
             new = total + p
             part = new - total
             high[i + 1] = new
@@ -75,7 +78,8 @@ def weigh_runs(
                 large[many + j] = runs + j
                 rests[many + j] = -(high[j] + rest[i])
                 j += 1
-            runs, many = runs + i, many + j
+            runs = runs + i
+            many = many + j
     return runs, many
 
 
@@ -113,31 +117,38 @@ def trace_curves(
     steps = before = most = 0
     for row in range(len(classes)):
         most = max(most, bounds[classes[row] + 1] - bounds[classes[row]])
-    near, place = np.zeros(most, dtype=np.int64), np.full(len(places), -1)
-    last, eights = np.zeros(most, dtype=np.int64), np.zeros(most // 8 + 1, dtype=np.uint64)
+    near = np.zeros(most, dtype=np.int64)
+    place = np.full(len(places), -1)
+    last = np.zeros(most, dtype=np.int64)
+    eights = np.zeros(most // 8 + 1, dtype=np.uint64)
     bits = np.zeros(len(pairs) // 64 + 1, dtype=np.uint64)
     ordered = np.empty(most * (most - 1) // 2, dtype=np.int64)
     column = np.empty(most * (most + 1) // 2, dtype=np.int64)
-    at, levels = np.empty(len(windows), dtype=np.int64), np.empty(len(windows))
+    at = np.empty(len(windows), dtype=np.int64)
+    levels = np.empty(len(windows))
     h = np.zeros(most + 1)
     table = np.empty((most + 1, min((DENSE if grid else NARROW) * most, len(windows)) + 1))
     table[0] = 0.0
     for row in range(len(classes)):
         start = bounds[classes[row]]
         size = bounds[classes[row] + 1] - start
-        own, unsure = codes[start : start + size], records[row] > SURE
+        own = codes[start : start + size]
+        unsure = records[row] > SURE
         runs = costs[before : before + size * (size + 1) // 2]
         before += len(runs)
         for i in range(size):
             near[i] = np.int64(places[own[i]] - places[own[0]]) if grid else 0
             place[own[i]] = i
-        span, falls = near[size - 1], 1
+        span = near[size - 1]
+        falls = 1
         if size == 1:
-            at[0], levels[0] = 0, 0.0
+            at[0] = 0
+            levels[0] = 0.0
         elif grid and span <= DENSE * size:
             solve_all(runs, near[:size], unsure, table)
             for w in range(span + 1):
-                at[w], levels[w] = w, table[size, w] if w < span else 0.0
+                at[w] = w
+                levels[w] = table[size, w] if w < span else 0.0
             falls = span + 1
         else:
             number = rank_pairs(own, ranks, pairs, bits, ordered)
@@ -169,12 +180,15 @@ def trace_curves(
             )
         for i in range(size):
             place[own[i]] = -1
-        begins[row], heights[steps], until = steps, levels[0], 0
+        begins[row] = steps
+        heights[steps] = levels[0]
+        until = 0
         for k in range(1, falls):
             if levels[k - 1] - levels[k] > FLAT * levels[k - 1]:
                 widths[steps] = windows[at[k]] - windows[until]
                 steps += 1
-                heights[steps], until = levels[k], at[k]
+                heights[steps] = levels[k]
+                until = at[k]
         widths[steps] = 0.0
         steps += 1
     return steps
@@ -196,7 +210,8 @@ def trace_classes(
     """
     windows = axis.differences(np.inf)
     assert windows is not None
-    values, top = len(axis.places), float(axis.places[-1])
+    values = len(axis.places)
+    top = float(axis.places[-1])
     grid = axis.whole and len(windows) == top + 1
     pairs = order_pairs(axis.places, windows)
     ranks = np.zeros((values, values), dtype=np.int32)
@@ -209,11 +224,14 @@ def trace_classes(
     cuts = np.flatnonzero(np.diff(work // CHUNK)) + 1
     chunks = list(zip(np.append(0, cuts), np.append(cuts, len(classes)), strict=True))
     most = int(np.add.reduceat(runs, np.append(0, cuts)).max())
-    initial, area, waiting = np.empty(len(classes)), np.empty(len(classes)), iter(chunks)
+    initial = np.empty(len(classes))
+    area = np.empty(len(classes))
+    waiting = iter(chunks)
 
     def measure(_: int) -> None:
         # Memory is taken once: the system clears new pages, which takes as long as the costs.
-        room, large = np.empty((5, most + 1)), np.empty(most, dtype=np.int64)
+        room = np.empty((5, most + 1))
+        large = np.empty(most, dtype=np.int64)
         for start, end in waiting:
             some = classes[start:end]
             matrix = np.zeros((len(some), values))
@@ -221,7 +239,9 @@ def trace_classes(
             matrix /= sizes[some][:, None]
             matrix /= matrix.sum(axis=1)[:, None]
             number, many = weigh_runs(matrix, codes, bounds, some, room[0], large, room[1])
-            masses, rests, costs = room[0, :number], room[1, :many], room[2, :number]
+            masses = room[0, :number]
+            rests = room[1, :many]
+            costs = room[2, :number]
             cost_runs(masses, np.log2(masses, out=costs), large[:many], np.log1p(rests, out=rests))
             begins = np.empty(len(some), dtype=np.int64)
             steps = trace_curves(

@@ -40,7 +40,9 @@ from sievert.measures.approximate.curves import (
 )
 from sievert.numerics.acceleration import compile_loops, thread_count
 
-EXACT, MOST = 500_000, 20_000_000  # differences: to find all steps by default; at all
+# differences: to find all steps by default; at all
+EXACT = 500_000
+MOST = 20_000_000
 WORK = 50_000_000  # values times windows tried, up to which all steps are found by default
 TRIED = 40  # windows a value that finding all steps may need
 MOST_VALUES = 1_000  # of a domain with many distributions
@@ -168,7 +170,8 @@ def approximate_compromise(
     every, p = distribution(values, probabilities)
     possible = p > 0.0
     axis = Axis.from_values(every)
-    places, p = axis.places[possible], p[possible]
+    places = axis.places[possible]
+    p = p[possible]
     within = every if domain is None else merge_values(numbers(domain, "the domain", 1))[0]
     require(
         np.isin(every[possible], within).all(),
@@ -176,7 +179,8 @@ def approximate_compromise(
         hint="a domain with all values",
     )
     spread = spread_of_values(axis.real(places - places[0]), p)
-    size, top = len(p), float(places[-1] - places[0])
+    size = len(p)
+    top = float(places[-1] - places[0])
     if size == 1:
         return Compromise(0.0, 0.0, 0.0, ((0.0, 0.0),), (0.0, 0.0), True, *spread, _domain=within)
     windows, tried = _windows(axis, places, exact)
@@ -198,7 +202,8 @@ def approximate_compromise(
             _, where, h = descents(at(), windows, 1)
         points = list(zip(windows[where].tolist(), h.tolist(), strict=True))
         low = high = math.fsum(a[1] * (b[0] - a[0]) for a, b in pairwise(points))
-    low, high = axis.real(low), axis.real(high)
+    low = axis.real(low)
+    high = axis.real(high)
 
     def entropy(eps: float) -> float:
         return float(at()(np.zeros(1, dtype=np.int64), np.array([axis.window(eps)]))[0])
@@ -309,7 +314,9 @@ def class_compromises(
     Class c has the cells from `bounds[c]` up to `bounds[c + 1]`; `counts` of its records have the
     values that `codes` number, in ascending order.
     """
-    number, size, axis = len(bounds) - 1, len(values), Axis.from_values(values)
+    number = len(bounds) - 1
+    size = len(values)
+    axis = Axis.from_values(values)
     if compiled is None:
         loaded = "numba" in sys.modules and number * size >= FEW_CELLS
         windows = min(size * (size - 1) // 2, int(axis.places[-1] - axis.places[0]) + 1)
@@ -358,12 +365,14 @@ def uniform_area(domain: Floats, tolerance: float = 1e-3) -> float:
 
     Windows of k steps hold k + 1 of n values: n // (k + 1) full runs and what is left over.
     """
-    axis, size = Axis.from_values(domain), len(domain)
+    axis = Axis.from_values(domain)
+    size = len(domain)
     if size == 1:
         return 0.0
     if not axis.whole or axis.places[-1] != size - 1:
         return approximate_compromise(domain, np.full(size, 1.0 / size), tolerance=tolerance).area
     lengths = np.arange(1.0, size)
-    full, left = size // lengths * lengths, size % lengths
+    full = size // lengths * lengths
+    left = size % lengths
     h = full * np.log2(size / lengths) + left * np.log2(size / np.maximum(left, 1.0))
     return float(axis.real(kernel.total(h) / size))

@@ -29,7 +29,9 @@ Entropies = Callable[[Ints, Floats], Floats]
 DECIMALS = 9  # values with no more are taken as they are written
 MOST_WHOLE = 2.0**53
 FLAT = 1e-13  # shares of H by which rounding may lower it
-TABLE, PLAIN_TABLE = 256, 1_500  # values up to which every cost is kept: compiled, in NumPy
+# values up to which every cost is kept: compiled, in NumPy
+TABLE = 256
+PLAIN_TABLE = 1_500
 AT_ONCE = 16  # windows tried at a time where an area is enclosed
 PER_NAT = 1.4426950408889634  # bits
 
@@ -68,7 +70,8 @@ class Axis:
                 places = (steps // common).astype(np.float64)
                 return cls(places, float(common), 10.0**decimals, whole=True)
         places = np.arange(len(values), dtype=np.float64)
-        span, last = float(values[-1] - values[0]), len(values) - 1
+        span = float(values[-1] - values[0])
+        last = len(values) - 1
         off = np.abs(values - (values[0] + places * (span / last)))
         slack = 4.0 * float(np.spacing(most))
         return (
@@ -91,7 +94,8 @@ class Axis:
     def differences(self, most: float, places: Floats | None = None) -> Floats | None:
         """All that the differences of places may be, ascending; None where they are too many."""
         places = self.places if places is None else places
-        size, top = len(places), float(places[-1] - places[0])
+        size = len(places)
+        top = float(places[-1] - places[0])
         pairs = size * (size - 1) // 2
         if self.whole and top <= min(pairs, most):
             return np.arange(int(top) + 1, dtype=np.float64)
@@ -106,7 +110,8 @@ class Masses:
     def __init__(self, probabilities: Floats) -> None:
         one = len(probabilities) == 1
         columns: Sequence[Any] = probabilities[0].tolist() if one else list(probabilities.T)
-        high, low = [columns[0] * 0.0], [columns[0] * 0.0]
+        high = [columns[0] * 0.0]
+        low = [columns[0] * 0.0]
         for p in columns:
             total = high[-1]
             new = total + p
@@ -121,7 +126,8 @@ class Masses:
 
     def costs(self, i: int, j: Any) -> Floats:
         """-q·log2(q) of runs (j, i] of every row, accurate near 0 and near 1."""
-        high, low = self.high, self.low
+        high = self.high
+        low = self.low
         mass = (high[:, i, None] - high[:, j]) + (low[:, i, None] - low[:, j])
         costs = -mass * np.log2(mass, out=np.zeros_like(mass), where=mass > 0.0)
         large = mass > 0.5
@@ -193,7 +199,8 @@ def window_starts(places: Floats, eps: float) -> list[int]:
 
 def _plain(places: Floats, table: Floats) -> Entropies:
     """The loops of `windows.tabled` in NumPy: all distributions that have a window at a time."""
-    size, rows = len(places), table.shape[1]
+    size = len(places)
+    rows = table.shape[1]
 
     def entropies(at: Ints, epsilons: Floats) -> Floats:
         entropies_found = np.empty(len(at))
@@ -204,7 +211,8 @@ def _plain(places: Floats, table: Floats) -> Entropies:
             costs = table if every else table[:, at[some]]
             h = np.zeros((size + 1, costs.shape[1]))
             for i in range(1, size + 1):
-                base, j = i * (i - 1) // 2, first[i]
+                base = i * (i - 1) // 2
+                j = first[i]
                 (h[j:i] + costs[base + j : base + i]).min(axis=0, out=h[i])
             entropies_found[some] = h[size][at[some]] if every else h[size]
         return entropies_found
@@ -214,10 +222,12 @@ def _plain(places: Floats, table: Floats) -> Entropies:
 
 def _direct(places: Floats, masses: Masses, eps: float) -> float:
     """H of one distribution for one window, costs as they are needed."""
-    first, size = window_starts(places, eps), len(places)
+    first = window_starts(places, eps)
+    size = len(places)
     ends = np.array([0, *(i for i in range(1, size) if first[i + 1] > first[i])])
     needed = np.zeros(size + 1, dtype=bool)
-    needed[ends], needed[size] = True, True
+    needed[ends] = True
+    needed[size] = True
     for i in range(size, 0, -1):
         if needed[i]:
             needed[first[i]] = True
@@ -230,8 +240,11 @@ def _direct(places: Floats, masses: Masses, eps: float) -> float:
 
 def descents(entropies: Entropies, windows: Floats, rows: int) -> tuple[Ints, Ints, Floats]:
     """Every step of every row: the row, the place of its window, H from there on; in this order."""
-    row, low = np.arange(rows), np.zeros(rows, dtype=np.int64)
-    high, above, below = np.full(rows, len(windows) - 1), entropies(row, np.zeros(rows)), low * 0.0
+    row = np.arange(rows)
+    low = np.zeros(rows, dtype=np.int64)
+    high = np.full(rows, len(windows) - 1)
+    above = entropies(row, np.zeros(rows))
+    below = low * 0.0
     steps = [(row, low, above)]
     while True:
         falls = above - below > FLAT * above
@@ -269,7 +282,8 @@ def enclose_area(
     def bounds(start: float) -> tuple[float, float]:
         """The area of an interval, from below and from above."""
         end = ends[start]
-        high, low = points[start], points[end]
+        high = points[start]
+        low = points[end]
         # H may be the same up to the end of the interval.
         flat = high - low <= FLAT * high or not start < _middle(start, end, whole) < end
         return (high if flat else low) * (end - start), high * (end - start)
@@ -291,7 +305,8 @@ def enclose_area(
             some = [heapq.heappop(heap)[1] for _ in range(min(AT_ONCE, len(heap)))]
             middles = [_middle(a, ends[a], whole) for a in some]
             for a, m, value in zip(some, middles, at(middles), strict=True):
-                b, old = ends[a], bounds(a)[0]
+                b = ends[a]
+                old = bounds(a)[0]
                 points[m] = min(max(value, points[b]), points[a])
                 low += add(a, m) + add(m, b) - old
     each = [bounds(start) for start in ends]
@@ -352,7 +367,8 @@ def adding_up(matrix: Floats) -> Floats:
 
 def distribution(values: ArrayLike, probabilities: ArrayLike) -> tuple[Floats, Floats]:
     """Different values in order, with their probabilities, which may be 0."""
-    given, p = numbers(values, "the values", 1), numbers(probabilities, "the probabilities", 1)
+    given = numbers(values, "the values", 1)
+    p = numbers(probabilities, "the probabilities", 1)
     require(len(given) == len(p), f"{plural(len(given), 'value')} and {len(p):,} probabilities")
     x, order, starts = merge_values(given)
     return x, np.add.reduceat(adding_up(p[None])[0][order], starts)
@@ -369,7 +385,8 @@ def spread_of_values(x: Floats, p: Floats) -> tuple[float, float]:
     """The standard deviation, and the length of the shortest interval with 90 %."""
     if len(x) == 1:
         return 0.0, 0.0
-    top, share = float(x[-1]), x / float(x[-1])
+    top = float(x[-1])
+    share = x / float(x[-1])
     deviation = top * math.sqrt(kernel.total(p * (share - kernel.total(share * p)) ** 2))
     masses = Masses(p[None])
     sums = masses.high[0] + masses.low[0]

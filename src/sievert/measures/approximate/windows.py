@@ -92,24 +92,38 @@ def _rectangle(
 ) -> None:
     """Columns that serve all these rows: the best is older the later the row. Ends are included."""
     floor = top
-    todo[top], todo[top + 1], todo[top + 2], todo[top + 3] = rfirst, rlast, cfirst, clast
+    todo[top] = rfirst
+    todo[top + 1] = rlast
+    todo[top + 2] = cfirst
+    todo[top + 3] = clast
     top += 4
     while top > floor:
         top -= 4
-        a, b, c, d = todo[top], todo[top + 1], todo[top + 2], todo[top + 3]
+        a = todo[top]
+        b = todo[top + 1]
+        c = todo[top + 2]
+        d = todo[top + 3]
         m = (a + b) // 2
         i = rows[m]
-        least, where = np.inf, c
+        least = np.inf
+        where = c
         for k in range(c, d + 1):
             value = h[cols[k]] + cost(high, low, rest, cols[k], i)
             if value < least:
-                least, where = value, k
+                least = value
+                where = k
         best[m] = min(best[m], least)
         if a < m:
-            todo[top], todo[top + 1], todo[top + 2], todo[top + 3] = a, m - 1, where, d
+            todo[top] = a
+            todo[top + 1] = m - 1
+            todo[top + 2] = where
+            todo[top + 3] = d
             top += 4
         if m < b:
-            todo[top], todo[top + 1], todo[top + 2], todo[top + 3] = m + 1, b, c, where
+            todo[top] = m + 1
+            todo[top + 1] = b
+            todo[top + 2] = c
+            todo[top + 3] = where
             top += 4
 
 
@@ -129,18 +143,26 @@ def _staircase(
     cend: int,
 ) -> None:
     """Columns before `cend` that expire one after the other: row m is served from begin[m] on."""
-    todo[0], todo[1], todo[2] = rfirst, rlast, cend
+    todo[0] = rfirst
+    todo[1] = rlast
+    todo[2] = cend
     top = 3
     while top > 0:
         top -= 3
-        a, b, end = todo[top], todo[top + 1], todo[top + 2]
+        a = todo[top]
+        b = todo[top + 1]
+        end = todo[top + 2]
         m = (a + b) // 2
         start = begin[m]
         if m < b:
-            todo[top], todo[top + 1], todo[top + 2] = m + 1, b, end
+            todo[top] = m + 1
+            todo[top + 1] = b
+            todo[top + 2] = end
             top += 3
         if a < m and begin[a] < min(start, end):
-            todo[top], todo[top + 1], todo[top + 2] = a, m - 1, min(start, end)
+            todo[top] = a
+            todo[top + 1] = m - 1
+            todo[top + 2] = min(start, end)
             top += 3
         if start < end:
             _rectangle(high, low, rest, h, best, rows, cols, todo, top, a, m, start, end - 1)
@@ -159,7 +181,8 @@ def _overtaking_row(
     last: int,
 ) -> int:
     """The first row behind `after` where the older column is as good; last + 1 if there is none."""
-    a, b = after + 1, last + 1
+    a = after + 1
+    b = last + 1
     while a < b:
         m = (a + b) // 2
         i = rows[m]
@@ -190,7 +213,8 @@ def _fill_chunk(
 
     The youngest is on top; each is best until the one below it overtakes.
     """
-    kept[0], top = start, 0
+    kept[0] = start
+    top = 0
     for r in range(rfirst, rlast + 1):
         i = rows[r]
         while top > 0 and until[top] <= r:
@@ -204,7 +228,8 @@ def _fill_chunk(
             continue
         while top > 0 and until[top] <= r + 1:
             top -= 1
-        then, old = rows[r + 1], kept[top]
+        then = rows[r + 1]
+        old = kept[top]
         if least + cost(high, low, rest, i, then) >= h[old] + cost(high, low, rest, old, then):
             continue
         when = _overtaking_row(high, low, rest, h, rows, old, i, r + 1, rlast)
@@ -212,7 +237,8 @@ def _fill_chunk(
             top -= 1
             when = _overtaking_row(high, low, rest, h, rows, kept[top], i, r + 1, rlast)
         top += 1
-        kept[top], until[top] = i, when
+        kept[top] = i
+        until[top] = when
 
 
 @jit
@@ -244,9 +270,16 @@ def least_entropy_by_search(
     """The least entropy for each window in O(n log² n), for positive probabilities."""
     size = len(x)
     places = np.zeros((8, size + 2), dtype=np.int64)  # rows taken by number are known to be whole
-    first, ends, rows, cols = places[0], places[1], places[2], places[3]
-    begin, kept, until, before = places[4], places[5], places[6], places[7]
-    h, best = np.zeros(size + 1), np.zeros(size + 1)
+    first = places[0]
+    ends = places[1]
+    rows = places[2]
+    cols = places[3]
+    begin = places[4]
+    kept = places[5]
+    until = places[6]
+    before = places[7]
+    h = np.zeros(size + 1)
+    best = np.zeros(size + 1)
     todo = np.empty(DEEP, dtype=np.int64)
     for number in range(len(epsilons)):
         reach(x, epsilons[number], first)
