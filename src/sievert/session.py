@@ -153,7 +153,7 @@ def open_source(
                 check_width(table.name, len(adapter.columns), options)
                 questions = _questions(adapter, table, options, large)
                 questions.suppression = Suppression(
-                    options.get("suppressed", MARK), options.get("keep_suppressed", False)
+                    mark=options.get("suppressed", MARK), kept=options.get("keep_suppressed", False)
                 )
                 questions.first_line = table.kind == "csv" and table.header
                 running.append(questions)

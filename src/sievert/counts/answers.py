@@ -102,7 +102,7 @@ class Profiles:
         counts = np.concatenate(list(lists)).astype(np.int64) if len(lists) else np.zeros(0, int)
         starts = np.zeros(len(lengths), dtype=np.int64)
         np.cumsum(lengths[:-1], out=starts[1:])
-        return cls(counts, starts, times, people)
+        return cls(counts=counts, starts=starts, times=times, people=people)
 
     @property
     def members(self) -> Ints:
@@ -151,7 +151,7 @@ class JointCounts:
         c = _ints(count)
         t = _ints(times)
         order = np.lexsort((c, b, a))
-        return cls(a[order], b[order], c[order], t[order])
+        return cls(class_size=a[order], value_size=b[order], count=c[order], times=t[order])
 
     @property
     def certain(self) -> tuple[int, int]:
@@ -204,7 +204,7 @@ class Ranked:
     totals: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumberCells:
     """Cells in the order of their classes: the value of cell i is `texts[codes[i]]`.
 
@@ -219,7 +219,7 @@ class NumberCells:
     first: Callable[[Ints], int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PeopleCounts:
     """People, of whom some were seen in several classes; sizes of classes are counts of people.
 
@@ -250,7 +250,7 @@ class PeopleCounts:
         return {seen: times // seen for seen, times in sorted(pairs.items())}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecordCounts:
     """The counts behind every measure of re-identification: the sizes of the classes.
 
@@ -267,7 +267,7 @@ class RecordCounts:
     suppressed: int = 0  # records with the mark of suppression in every quasi-identifier
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SecretCounts:
     """The counts behind every measure of one secret; a field that was not requested is None."""
 

@@ -63,7 +63,12 @@ class CodedTable(MemoryCells):
     def _records(self, columns: Sequence[str]) -> Cube:
         """One cell per record; the columns have been fetched."""
         codes, values = zip(*(self._coded[c] for c in columns), strict=True)
-        return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
+        return Cube(
+            columns=tuple(columns),
+            codes=codes,
+            counts=np.ones(len(codes[0]), dtype=np.int64),
+            values=values,
+        )
 
     def _class_cells(self, quasi: tuple[str, ...], secret: str) -> ClassCells:
         if (quasi, secret) not in self._counted:
@@ -71,7 +76,11 @@ class CodedTable(MemoryCells):
             values = cube.codes[-1].astype(np.int64)
             sizes = cube.classes[1]
             self._counted[quasi, secret] = ClassCells(
-                cube.owner, values, cube.counts, sizes, cube.totals(-1)
+                owner=cube.owner,
+                values=values,
+                counts=cube.counts,
+                sizes=sizes,
+                totals=cube.totals(-1),
             )
         return self._counted[quasi, secret]
 

@@ -13,7 +13,7 @@ from sievert.errors import InputError, require
 from sievert.sources.table import SURROGATE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassCells:
     """Cells in the order of their classes: the class, the code of the secret, the records of each.
 
@@ -71,7 +71,9 @@ class ClassCells:
         owner = self.owner[kept]
         counts = self.counts[kept]
         sizes = np.bincount(owner, counts, len(self.sizes)).astype(np.int64)
-        return ClassCells(owner, self.values[kept], counts, sizes, self.totals)
+        return ClassCells(
+            owner=owner, values=self.values[kept], counts=counts, sizes=sizes, totals=self.totals
+        )
 
     def merge(self, labels: Sequence[list[int]]) -> "ClassCells":
         """The cells of the labels that each code has; a code may have one label per level."""
@@ -87,7 +89,9 @@ class ClassCells:
         keys, place = np.unique(owner * size + own, return_inverse=True)
         sums = np.bincount(place, counts).astype(np.int64)
         totals = np.bincount(own, counts, size).astype(np.int64)
-        return ClassCells(keys // size, keys % size, sums, self.sizes, totals)
+        return ClassCells(
+            owner=keys // size, values=keys % size, counts=sums, sizes=self.sizes, totals=totals
+        )
 
     def rank(self, ranks: Ints) -> Ranked:
         """The classes as (rank, count) pairs in the order of the values."""
@@ -95,7 +99,12 @@ class ClassCells:
         order = np.lexsort((place, self.owner))
         totals = np.zeros(len(self.totals) - 1, dtype=np.int64)
         totals[ranks[1:]] = self.totals[1:]
-        return Ranked(place[order], self.counts[order], run_starts(self.owner), totals)
+        return Ranked(
+            ranks=place[order],
+            counts=self.counts[order],
+            starts=run_starts(self.owner),
+            totals=totals,
+        )
 
     def count_named(self, code: int) -> Named:
         """How often classes hold one code; classes without a known secret hold it never."""
@@ -126,7 +135,12 @@ def _unpack(
     begins = np.cumsum([0, *map(len, runs[:-1])])
     lengths = np.add.reduceat((fields > 0).sum(axis=1), begins)
     number = None if people is None else np.array(people)
-    return Profiles(fields[fields > 0], np.cumsum(lengths) - lengths, np.array(times), number)
+    return Profiles(
+        counts=fields[fields > 0],
+        starts=np.cumsum(lengths) - lengths,
+        times=np.array(times),
+        people=number,
+    )
 
 
 def _count_runs(words: Ints, starts: Ints) -> dict[tuple[int, ...], int]:

@@ -42,7 +42,12 @@ class Cube:
         ranks, texts = zip(
             *(rank_texts(*pair) for pair in zip(codes, values, strict=True)), strict=True
         )
-        cube = cls(tuple(columns), ranks, np.asarray(counts, dtype=np.int64), texts)
+        cube = cls(
+            columns=tuple(columns),
+            codes=ranks,
+            counts=np.asarray(counts, dtype=np.int64),
+            values=texts,
+        )
         if cube.bits > MOST_BITS:
             return cube.select_cells(np.lexsort(cube.codes[::-1]))
         ordered = bool(np.all(cube.keys[1:] > cube.keys[:-1]))
@@ -79,7 +84,7 @@ class Cube:
         places = [self.columns.index(c) for c in columns]
         codes = tuple(self.codes[p] for p in places)
         values = tuple(self.values[p] for p in places)
-        return Cube(tuple(columns), codes, self.counts, values)
+        return Cube(columns=tuple(columns), codes=codes, counts=self.counts, values=values)
 
     def all_have(self, columns: Sequence[str], text: str | None) -> Bools:
         """Which cells have this text, None for missing, in all of these columns."""
@@ -118,7 +123,11 @@ class Cube:
         """The cells of the last column, a secret; classes are in the order of their texts."""
         bounds = np.append(self.classes[0], len(self.counts))
         return NumberCells(
-            self.values[-1], self.codes[-1], self.counts, bounds, lambda some: int(some.min())
+            texts=self.values[-1],
+            codes=self.codes[-1],
+            counts=self.counts,
+            bounds=bounds,
+            first=lambda some: int(some.min()),
         )
 
     @property
@@ -198,7 +207,8 @@ def narrow_keys(
     used = 0
     for column, width in zip(codes, widths, strict=True):
         if used + width > MOST_BITS:  # ranks need no more bits than there are cells
-            (key, different), used = rank(key), cells.bit_length()
+            key, different = rank(key)
+            used = cells.bit_length()
             if different == cells:
                 break  # further columns tell no two cells apart
         key <<= np.uint64(width)

@@ -18,7 +18,7 @@ from sievert.counts.cube import run_starts
 ABSENT = -1  # the pattern of who is not in a release
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PatternsOfRows:
     """The people of a release by their rows: a pattern says how many there are in which class."""
 
@@ -93,7 +93,13 @@ def find_patterns(person: Ints, classes: Ints, rows: Ints) -> PatternsOfRows:
     total = int(often[one].sum())
     begin = np.cumsum(each) - each
     place = np.repeat(first[one] - begin, each) + np.arange(total)
-    return PatternsOfRows(owner[first], number.reshape(-1), begin, each, of_person[place])
+    return PatternsOfRows(
+        person=owner[first],
+        number=number.reshape(-1),
+        starts=begin,
+        often=each,
+        classes=of_person[place],
+    )
 
 
 def _number_lists(token: Ints, first: Ints, often: Ints) -> Ints:
@@ -138,4 +144,4 @@ def join_releases(releases: Sequence[PatternsOfRows]) -> JointClasses:
     sizes, number = (np.empty(len(order), dtype=np.int64) for _ in range(2))
     sizes[order] = np.repeat(of_group, of_group)
     number[order] = np.repeat(np.arange(len(of_group)), of_group)
-    return JointClasses(people, sizes, number, tuple(columns))
+    return JointClasses(person=people, sizes=sizes, number=number, patterns=tuple(columns))

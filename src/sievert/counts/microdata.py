@@ -254,7 +254,7 @@ def pair_columns(
     names = (*columns, *(f"other {c}" for c in columns))
     codes = (*ours.codes, *others.codes)
     values = (*ours.values, *others.values)
-    return Cube(names, codes, ours.counts, values).roll_up(names)
+    return Cube(columns=names, codes=codes, counts=ours.counts, values=values).roll_up(names)
 
 
 # -- frequencies and weights --------------------------------------------------------------------
@@ -262,7 +262,7 @@ def pair_columns(
 # become integers of a common scale here. So no engine adds decimals, and all give the same sums.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassFrequencies:
     """Of every class, in ascending order of codes: the records that match its own, their weights.
 
@@ -307,7 +307,14 @@ class ClassFrequencies:
     def within_classes(self) -> "ClassFrequencies":
         """The same where a missing value is a value of its own: nothing else matches a class."""
         own = self.own_weights
-        return ClassFrequencies(self.classes, self.classes.counts, 1, own, own, self.scale)
+        return ClassFrequencies(
+            classes=self.classes,
+            matching=self.classes.counts,
+            parts=1,
+            weights=own,
+            own_weights=own,
+            scale=self.scale,
+        )
 
 
 def class_frequencies(
@@ -334,7 +341,14 @@ def class_frequencies(
         classes = cells.class_cube
         own = np.add.reduceat(amounts, cells.classes[0])
     if alpha is None or not classes.lacking.any():
-        return ClassFrequencies(classes, classes.counts, 1, own, own, scale)
+        return ClassFrequencies(
+            classes=classes,
+            matching=classes.counts,
+            parts=1,
+            weights=own,
+            own_weights=own,
+            scale=scale,
+        )
     matches = WildcardMatches.find(classes)
     if matches is None:
         raise ExhaustedError(
@@ -343,7 +357,14 @@ def class_frequencies(
         )
     matching = matches.sums(classes.counts, alpha)
     weights = None if own is None else matches.sums(own, alpha)
-    return ClassFrequencies(classes, matching, alpha.denominator, weights, own, scale)
+    return ClassFrequencies(
+        classes=classes,
+        matching=matching,
+        parts=alpha.denominator,
+        weights=weights,
+        own_weights=own,
+        scale=scale,
+    )
 
 
 def _units(cube: Cube, column: str) -> tuple[Ints, int]:

@@ -206,10 +206,10 @@ class PeopleQuestions(Questions):
         pairs = sizes.records
         missing = self._lacking(quasi) if self.missing(quasi) else 0
         if pairs == self.people:  # nobody was seen in two classes
-            return RecordCounts(self.people, sizes, missing)
+            return RecordCounts(records=self.people, sizes=sizes, missing=missing)
         people = self._people_counts(quasi)
         people.check(pairs)
-        return RecordCounts(pairs, sizes, missing, people=people)
+        return RecordCounts(records=pairs, sizes=sizes, missing=missing, people=people)
 
     def _lacking(self, quasi: tuple[str, ...]) -> int:
         """How many rows lack a quasi-identifier."""
@@ -244,7 +244,13 @@ class PeopleQuestions(Questions):
         )
         self.drop_tables(seen, each)
         m, size, t = (np.asarray(column, dtype=np.int64) for column in kinds)
-        return PeopleCounts(self.people, Sizes.from_arrays(sizes, times), m, size, t)
+        return PeopleCounts(
+            people=self.people,
+            smallest=Sizes.from_arrays(sizes, times),
+            classes=m,
+            sizes=size,
+            times=t,
+        )
 
     def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
         """How many people are in classes where all have one value, and how many there are."""

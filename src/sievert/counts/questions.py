@@ -423,14 +423,20 @@ class Questions(CellTables):
         quasi = tuple(quasi)
         sizes = self.sizes(quasi)
         if not wildcard:
-            return RecordCounts(self.records, sizes)
+            return RecordCounts(records=self.records, sizes=sizes)
         matches = self.memory.matches(quasi, sizes)
         if matches is not None:
-            return RecordCounts(self.records, sizes, *matches)
+            lacking, matching = matches
+            return RecordCounts(
+                records=self.records, sizes=sizes, missing=lacking, wildcard=matching
+            )
         cells = self._find_cells(quasi) or self.count_cells(quasi, None)
         missing = self.count_where(cells, self._any_missing(quasi))
         return RecordCounts(
-            self.records, sizes, missing, self._wildcard(quasi) if missing else None
+            records=self.records,
+            sizes=sizes,
+            missing=missing,
+            wildcard=self._wildcard(quasi) if missing else None,
         )
 
     def _wildcard(self, quasi: tuple[str, ...]) -> Sizes | None:
@@ -541,7 +547,12 @@ class Questions(CellTables):
             self.drop_tables(table)
             ranked += [rank_texts(*pair) for pair in zip(ranks, texts, strict=True)]
         codes, values = zip(*ranked, strict=True)
-        return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
+        return Cube(
+            columns=tuple(columns),
+            codes=codes,
+            counts=np.ones(len(codes[0]), dtype=np.int64),
+            values=values,
+        )
 
     # -- the order of the rows ------------------------------------------------------------------
 

@@ -72,10 +72,10 @@ class RecodedCells(CodedTable):
             cube = self._secrets[last]
             known = cube.select_columns(quasi)
             return Cube(
-                tuple(columns),
-                (*known.codes, cube.codes[-1]),
-                cube.counts,
-                (*known.values, cube.values[-1]),
+                columns=tuple(columns),
+                codes=(*known.codes, cube.codes[-1]),
+                counts=cube.counts,
+                values=(*known.values, cube.values[-1]),
             )
         return self._classes.select_columns(columns)
 
@@ -86,7 +86,7 @@ class RecodedCells(CodedTable):
     def suppressed_counts(self) -> RecordCounts:
         """Count the suppressed records as one class: they have the mark in other columns, too."""
         size = self.tables.suppressed.size()
-        return RecordCounts(size.members, Sizes.from_arrays([size.members], [1]))
+        return RecordCounts(records=size.members, sizes=Sizes.from_arrays([size.members], [1]))
 
     def _type_order(self, secret: str, present: list[str]) -> list[str]:
         ordered = type_order(present)
@@ -116,7 +116,7 @@ class RecodedSightings(RecodedCells):
         """The counts behind every measure of re-identification; no reading of missing keys."""
         sizes, people = self._seen
         several = None if sizes.records == people.people else people
-        return RecordCounts(sizes.records, sizes, people=several)
+        return RecordCounts(records=sizes.records, sizes=sizes, people=several)
 
     def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
         """How many people are in classes where all have one value, and how many there are."""

@@ -28,7 +28,7 @@ class ColumnMap:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RecodedRecords:
     """What is written: columns in their order, how some are recoded, which classes are gone."""
 

@@ -95,11 +95,14 @@ class OrderDialect:
 
 
 DUCKDB = OrderDialect(
-    "VARCHAR", "STRLEN({})", f"SUBSTRING(SHA256({{}}), 1, {DIGITS})", "CAST('0x' || {} AS UBIGINT)"
+    string="VARCHAR",
+    octets="STRLEN({})",
+    digest=f"SUBSTRING(SHA256({{}}), 1, {DIGITS})",
+    number="CAST('0x' || {} AS UBIGINT)",
 )
 SPARK = OrderDialect(
-    "STRING",
-    "OCTET_LENGTH({})",
-    f"SUBSTRING(SHA2({{}}, 256), 1, {DIGITS})",
-    "CAST(CONV({}, 16, 10) AS DECIMAL(20, 0))",
+    string="STRING",
+    octets="OCTET_LENGTH({})",
+    digest=f"SUBSTRING(SHA2({{}}, 256), 1, {DIGITS})",
+    number="CAST(CONV({}, 16, 10) AS DECIMAL(20, 0))",
 )

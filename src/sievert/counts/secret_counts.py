@@ -177,7 +177,10 @@ class SecretCounter:
         self.tables.drop_tables(ranks)
         places, counts = (Profiles.from_arrays(each, np.ones(len(each))) for each in lists)
         return Ranked(
-            places.counts, counts.counts, counts.starts, np.asarray(totals_by_rank, dtype=np.int64)
+            ranks=places.counts,
+            counts=counts.counts,
+            starts=counts.starts,
+            totals=np.asarray(totals_by_rank, dtype=np.int64),
         )
 
     def _merge_values(self, labels: Mapping[str | None, list[int]]) -> str:

@@ -52,7 +52,13 @@ def count_seen(sightings: Cube) -> tuple[Sizes, PeopleCounts]:
     widths = [int(each.max()).bit_length() for each in (classes, of_class)]
     kinds = [classes.astype(np.uint64), of_class.astype(np.uint64)]
     places, sums = merge_cells(kinds, widths, times)
-    people = PeopleCounts(least.things, least, classes[places], of_class[places], sums)
+    people = PeopleCounts(
+        people=least.things,
+        smallest=least,
+        classes=classes[places],
+        sizes=of_class[places],
+        times=sums,
+    )
     people.check(int(times.sum()))
     return histogram(sizes), people
 
@@ -100,7 +106,7 @@ class SecretSightings:
         own = keys % size
         sizes = np.bincount(owner, counts, self.classes).astype(np.int64)
         totals = np.bincount(own, counts, size).astype(np.int64)
-        return ClassCells(owner, own, counts, sizes, totals)
+        return ClassCells(owner=owner, values=own, counts=counts, sizes=sizes, totals=totals)
 
 
 def count_secret(

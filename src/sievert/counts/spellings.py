@@ -152,7 +152,9 @@ def merge_spellings(
     def merge(source: str) -> tuple[str, RecodedRecords]:
         none = np.zeros(0, dtype=np.int64)
         view = f"alike{next(rows._number)}"
-        return view, RecodedRecords(names, maps, none, ROOT, source=source)
+        return view, RecodedRecords(
+            names=names, maps=maps, suppressed=none, mark=ROOT, source=source
+        )
 
     other = rows.recode(*merge(rows.source))
     other.suppression = rows.suppression

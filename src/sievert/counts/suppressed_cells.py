@@ -80,9 +80,9 @@ class SuppressedCells:
             ranks = [-1 if text is None else rank_of[text] for text in present]
             there = there[np.argsort(np.array(ranks, dtype=np.int64))]
         return SuppressedValues(
-            tuple(texts[code] for code in there),
-            cells.own.totals(place)[there],
-            totals[there],
+            texts=tuple(texts[code] for code in there),
+            own=cells.own.totals(place)[there],
+            whole=totals[there],
             people=people,
             known_people=known_people,
         )

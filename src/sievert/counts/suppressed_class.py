@@ -26,7 +26,7 @@ class ClassSize:
     everybody: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SuppressedValues:
     """The values of one secret: the suppressed records with each, and all records with each.
 
@@ -116,7 +116,9 @@ class SuppressedValues:
         own = self.own[self.known][by_rank]
         whole = self.whole[self.known][by_rank]
         places = np.flatnonzero(own)
-        return Ranked(places, own[places], np.zeros(1, dtype=np.int64), whole)
+        return Ranked(
+            ranks=places, counts=own[places], starts=np.zeros(1, dtype=np.int64), totals=whole
+        )
 
     def _hierarchy_gaps(self, secret: str, hierarchy: Hierarchy) -> Gaps:
         """Gaps added up over the levels below the root; a missing value is a branch of its own."""
@@ -154,7 +156,7 @@ class SuppressedRecords(Protocol):
     def values(self, secret: str) -> SuppressedValues: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MarkedRecords:
     """The suppressed records of a table on an engine, in a view beside that of all records."""
 
@@ -182,15 +184,19 @@ class MarkedRecords:
         """Count the suppressed records with each value of a secret, and all records with it."""
         if self.person is None:
             tables = self._count_both({"s": secret})
-            values = SuppressedValues(*self._join(*tables))
+            texts, own, whole = self._join(*tables)
+            values = SuppressedValues(texts=texts, own=own, whole=whole)
             self.tables.drop_tables(*tables)
             return values
         sightings = self._count_both({"s": secret, "p": self.person})
         holders = [self.tables.keep_table(count_people("s", table)) for table in sightings]
         everybody = (self._people(table) for table in sightings)
         known = (self._people(table, "s IS NOT NULL") for table in sightings)
+        texts, own, whole = self._join(*holders)
         values = SuppressedValues(
-            *self._join(*holders),
+            texts=texts,
+            own=own,
+            whole=whole,
             people=ClassSize(*everybody),
             known_people=ClassSize(*known),
         )

@@ -17,7 +17,7 @@ EVERY = " AND "  # the mark in every one of some columns
 ANY = " OR "
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Suppression:
     """The mark of suppressed records, and how many there are; they are left out unless `kept`."""
 

@@ -31,7 +31,7 @@ def expected_distortion(release: Release) -> Loss:
     distortions = [c["value"] for c in columns.values() if c["value"] is not None]
     details = {"of_columns": len(distortions), **({"secrets": secrets} if secrets else {})}
     return (
-        Loss(None, NO_COLUMN, columns, details)
+        Loss(value=None, reason=NO_COLUMN, columns=columns, details=details)
         if not distortions
         else Loss(math.fsum(distortions) / len(distortions), columns=columns, details=details)
     )
@@ -121,18 +121,18 @@ def _sum(terms: Floats) -> float:
 
 KINDS = (
     Kind(
-        "expected_distortion",
-        "Expected distortion",
-        "1",
-        0.0,
-        None,
-        "high",
-        "mean over columns of E d(x, x'): (x - x')²/variance of the original for numbers, level of "
+        id="expected_distortion",
+        title="Expected distortion",
+        unit="1",
+        low=0.0,
+        high=None,
+        worse="high",
+        formula="mean over columns of E d(x, x'): (x - x')²/variance of the original for numbers, level of "
         "the lowest common ancestor / height with a hierarchy, else 0 or 1",
-        "Domingo-Ferrer and Rebollo-Monedero 2009",
-        "0: nothing was changed. 1: a column is as far from the original as if its mean, or "
+        source="Domingo-Ferrer and Rebollo-Monedero 2009",
+        reading="0: nothing was changed. 1: a column is as far from the original as if its mean, or "
         "nothing, had been released; numbers may be further off than that.",
-        expected_distortion,
-        ("distortion",),
+        compute=expected_distortion,
+        aliases=("distortion",),
     ),
 )

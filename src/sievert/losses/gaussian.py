@@ -166,15 +166,15 @@ def gaussian_loss(release: Release) -> Loss:
 
 KINDS = (
     Kind(
-        "gaussian_information",
-        "Information loss of Gaussian data",
-        "bits",
-        None,
-        None,
-        "high",
-        "I(U;V) - I(U';V), I(U;V) = -1/2 log2 det(I - P·P^T), P = S_U^(-1/2)·S_UV·S_V^(-1/2)",
-        "Domingo-Ferrer and Rebollo-Monedero 2009, section 5.5",
-        "What the released quasi-identifiers tell less about the secrets, were all Gaussian.",
-        gaussian_loss,
+        id="gaussian_information",
+        title="Information loss of Gaussian data",
+        unit="bits",
+        low=None,
+        high=None,
+        worse="high",
+        formula="I(U;V) - I(U';V), I(U;V) = -1/2 log2 det(I - P·P^T), P = S_U^(-1/2)·S_UV·S_V^(-1/2)",
+        source="Domingo-Ferrer and Rebollo-Monedero 2009, section 5.5",
+        reading="What the released quasi-identifiers tell less about the secrets, were all Gaussian.",
+        compute=gaussian_loss,
     ),
 )

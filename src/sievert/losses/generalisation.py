@@ -124,9 +124,9 @@ def precision(release: Release) -> Loss:
     details = {**_about(release.quasi), "reasons": reasons, "of_columns": len(precisions)}
     if not precisions:
         some = NO_HIERARCHY if set(reasons.values()) == {NO_HIERARCHY} else NOT_IN_IT
-        return Loss(None, some, columns, details)
+        return Loss(value=None, reason=some, columns=columns, details=details)
     mean = sum(precisions.values(), Fraction(0)) / len(precisions)
-    return Loss(float(mean), None, columns, details)
+    return Loss(value=float(mean), reason=None, columns=columns, details=details)
 
 
 @needs_records
@@ -222,87 +222,87 @@ def _about(columns: Sequence[PairedColumn]) -> dict[str, Any]:
 
 KINDS = (
     Kind(
-        "discernability",
-        "Discernability",
-        "records²",
-        1.0,
-        None,
-        "high",
-        "sum_q n_q² + suppressed·N",
-        "Bayardo and Agrawal 2005",
-        "Each record is charged with the records it can no longer be told from; a suppressed one "
+        id="discernability",
+        title="Discernability",
+        unit="records²",
+        low=1.0,
+        high=None,
+        worse="high",
+        formula="sum_q n_q² + suppressed·N",
+        source="Bayardo and Agrawal 2005",
+        reading="Each record is charged with the records it can no longer be told from; a suppressed one "
         "with all of them. Divided by N it is the size of the class of a typical record.",
-        discernability,
-        ("DM", "discernibility"),
+        compute=discernability,
+        aliases=("DM", "discernibility"),
     ),
     Kind(
-        "average_class_size",
-        "Average class size",
-        "records",
-        1.0,
-        None,
-        "high",
-        "(N - suppressed)/K",
-        "LeFevre, DeWitt and Ramakrishnan 2006, without their division by k",
-        "Records a released class. Suppressed records are left out, so it may fall where more are "
+        id="average_class_size",
+        title="Average class size",
+        unit="records",
+        low=1.0,
+        high=None,
+        worse="high",
+        formula="(N - suppressed)/K",
+        source="LeFevre, DeWitt and Ramakrishnan 2006, without their division by k",
+        reading="Records a released class. Suppressed records are left out, so it may fall where more are "
         "suppressed.",
-        average_class_size,
-        ("C_avg",),
+        compute=average_class_size,
+        aliases=("C_avg",),
     ),
     Kind(
-        "generalization_loss",
-        "Generalisation loss",
-        "1",
-        0.0,
-        1.0,
-        "high",
-        "prod_a (1 + L_a)^(1/A) - 1, L_a = (mean share - 1/m_a)/(1 - 1/m_a), "
+        id="generalization_loss",
+        title="Generalisation loss",
+        unit="1",
+        low=0.0,
+        high=1.0,
+        worse="high",
+        formula="prod_a (1 + L_a)^(1/A) - 1, L_a = (mean share - 1/m_a)/(1 - 1/m_a), "
         "share = values a label stands for / m_a",
-        "Iyengar 2002; the mean over columns as in ARX",
-        "0: every label is one value. 1: every label stands for all values of its column.",
-        generalization_loss,
-        ("ILoss", "loss metric", "LM"),
+        source="Iyengar 2002; the mean over columns as in ARX",
+        reading="0: every label is one value. 1: every label stands for all values of its column.",
+        compute=generalization_loss,
+        aliases=("ILoss", "loss metric", "LM"),
     ),
     Kind(
-        "precision",
-        "Precision",
-        "1",
-        0.0,
-        1.0,
-        "low",
-        "1 - mean over cells of level/height",
-        "Sweeney 2002",
-        "1: no label was generalised. 0: all are at the top of their hierarchies, or suppressed.",
-        precision,
-        ("Prec",),
+        id="precision",
+        title="Precision",
+        unit="1",
+        low=0.0,
+        high=1.0,
+        worse="low",
+        formula="1 - mean over cells of level/height",
+        source="Sweeney 2002",
+        reading="1: no label was generalised. 0: all are at the top of their hierarchies, or suppressed.",
+        compute=precision,
+        aliases=("Prec",),
     ),
     Kind(
-        "non_uniform_entropy",
-        "Non-uniform entropy",
-        "bits",
-        0.0,
-        None,
-        "high",
-        "sum over cells of log2(records with a value that the label covers / records with the "
+        id="non_uniform_entropy",
+        title="Non-uniform entropy",
+        unit="bits",
+        low=0.0,
+        high=None,
+        worse="high",
+        formula="sum over cells of log2(records with a value that the label covers / records with the "
         "original value)",
-        "de Waal and Willenborg 1999; Gionis and Tassa 2009",
-        "Bits needed in addition to the release to tell every original value, guessing within a "
+        source="de Waal and Willenborg 1999; Gionis and Tassa 2009",
+        reading="Bits needed in addition to the release to tell every original value, guessing within a "
         "label by the original's frequencies. It grows with the records: compare shares.",
-        non_uniform_entropy,
-        ("NUE",),
+        compute=non_uniform_entropy,
+        aliases=("NUE",),
     ),
     Kind(
-        "normalized_certainty_penalty",
-        "Normalised certainty penalty",
-        "1",
-        0.0,
-        1.0,
-        "high",
-        "mean over cells of width/range for intervals, leaves/m_a for categories (0 for one leaf), "
+        id="normalized_certainty_penalty",
+        title="Normalised certainty penalty",
+        unit="1",
+        low=0.0,
+        high=1.0,
+        worse="high",
+        formula="mean over cells of width/range for intervals, leaves/m_a for categories (0 for one leaf), "
         "1 where suppressed",
-        "Xu et al. 2006",
-        "How much of its column a label leaves open. 0: every value is told; 1: none is.",
-        normalized_certainty_penalty,
-        ("NCP",),
+        source="Xu et al. 2006",
+        reading="How much of its column a label leaves open. 0: every value is told; 1: none is.",
+        compute=normalized_certainty_penalty,
+        aliases=("NCP",),
     ),
 )

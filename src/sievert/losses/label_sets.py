@@ -16,7 +16,7 @@ from sievert.losses.loss import PairedColumn, computed_once
 SMALL = 1 << 16  # a table of so many cells is counted without sorting
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ValueLabelPairs:
     """The different pairs of codes of a column, and how many records have each."""
 
@@ -32,7 +32,7 @@ class ValueLabelPairs:
         return int(self.times[self.suppressed].sum())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelCoverage:
     """What the label of each pair of a column stands for.
 
@@ -88,7 +88,13 @@ def value_label_pairs(column: PairedColumn) -> ValueLabelPairs:
     released = present % width - 1
     suppressed = replace(column, original=original, released=released).suppressed
     unchanged = ~suppressed & (np.append(value_code_of_label(column)[0], -1)[released] == original)
-    return ValueLabelPairs(original, released, times, suppressed, unchanged)
+    return ValueLabelPairs(
+        original=original,
+        released=released,
+        times=times,
+        suppressed=suppressed,
+        unchanged=unchanged,
+    )
 
 
 @computed_once
@@ -105,17 +111,17 @@ def label_coverage(column: PairedColumn) -> LabelCoverage:
     nowhere = np.full(len(own), -1)
     none = np.zeros(len(own), dtype=bool)
     return LabelCoverage(
-        pairs,
-        values,
-        np.where(pairs.suppressed, values, leaves),
-        own,
-        np.where(pairs.suppressed, totals.sum(), covered),
-        None,
-        nowhere,
-        nowhere,
-        none,
-        none,
-        none,
+        pairs=pairs,
+        values=values,
+        leaves=np.where(pairs.suppressed, values, leaves),
+        own=own,
+        covered=np.where(pairs.suppressed, totals.sum(), covered),
+        hierarchy=None,
+        level=nowhere,
+        meeting=nowhere,
+        strayed=none,
+        unknown=none,
+        listed=none,
     )
 
 
@@ -208,6 +214,15 @@ def _coverage_in_hierarchy(
     )
     level[pairs.suppressed] = meeting[pairs.suppressed] = codes.height
     return LabelCoverage(
-        *(pairs, all_leaves, leaves, own, covered, hierarchy),
-        *(level, meeting, strayed, unknown, listed),
+        pairs=pairs,
+        values=all_leaves,
+        leaves=leaves,
+        own=own,
+        covered=covered,
+        hierarchy=hierarchy,
+        level=level,
+        meeting=meeting,
+        strayed=strayed,
+        unknown=unknown,
+        listed=listed,
     )

@@ -17,7 +17,7 @@ Thing = TypeVar("Thing")
 GONE = -1  # the code of a record that was not released
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PairedColumn:
     """A column of the original and what became of it, one place a record of the original.
 
@@ -84,7 +84,7 @@ def as_numbers(texts: Sequence[str | None]) -> Floats | None:
     return every
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Release:
     """All that losses are computed from: one release beside its original.
 
@@ -210,7 +210,7 @@ def needs_records(compute: Callable[[Release], Loss]) -> Callable[[Release], Los
     return compute_or_refuse
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Kind:
     """A kind of loss: what it is, how to read it, where it comes from."""
 

@@ -102,7 +102,8 @@ class _Texts:
         if size <= max(SMALL, 2 * records):
             n, m = (np.bincount(codes, minlength=size) for codes in (before, after))
             return _distance(n, m, records)
-        (codes, n), (others, times) = count_keys(before, size), count_keys(after, size)
+        codes, n = count_keys(before, size)
+        others, times = count_keys(after, size)
         place = np.searchsorted(others, codes)
         place[place == len(others)] = 0
         shared = others[place] == codes
@@ -127,30 +128,30 @@ def _distance(n: Ints, m: Ints, records: int) -> float:
 
 KINDS = (
     Kind(
-        "hellinger_margins",
-        "Hellinger distance of columns",
-        "1",
-        0.0,
-        1.0,
-        "high",
-        "mean over columns of sqrt(1/2 sum_v (sqrt p(v) - sqrt p'(v))²)",
-        "Hellinger 1909; for released microdata Gomatam and Karr 2003, Torra and Carlson 2013",
-        "0: every text is as frequent as before. 1: no text of the original is left. A suppressed "
+        id="hellinger_margins",
+        title="Hellinger distance of columns",
+        unit="1",
+        low=0.0,
+        high=1.0,
+        worse="high",
+        formula="mean over columns of sqrt(1/2 sum_v (sqrt p(v) - sqrt p'(v))²)",
+        source="Hellinger 1909; for released microdata Gomatam and Karr 2003, Torra and Carlson 2013",
+        reading="0: every text is as frequent as before. 1: no text of the original is left. A suppressed "
         "cell is a text of its own.",
-        hellinger_margins,
-        ("Hellinger",),
+        compute=hellinger_margins,
+        aliases=("Hellinger",),
     ),
     Kind(
-        "hellinger_pairs",
-        "Hellinger distance of pairs of columns",
-        "1",
-        0.0,
-        1.0,
-        "high",
-        "mean over pairs of columns of sqrt(1/2 sum_vw (sqrt p(v,w) - sqrt p'(v,w))²)",
-        "Hellinger 1909; for released microdata Gomatam and Karr 2003, Torra and Carlson 2013",
-        "0: every combination of two columns is as frequent as before. Never below the distance "
+        id="hellinger_pairs",
+        title="Hellinger distance of pairs of columns",
+        unit="1",
+        low=0.0,
+        high=1.0,
+        worse="high",
+        formula="mean over pairs of columns of sqrt(1/2 sum_vw (sqrt p(v,w) - sqrt p'(v,w))²)",
+        source="Hellinger 1909; for released microdata Gomatam and Karr 2003, Torra and Carlson 2013",
+        reading="0: every combination of two columns is as frequent as before. Never below the distance "
         "of either column.",
-        hellinger_pairs,
+        compute=hellinger_pairs,
     ),
 )

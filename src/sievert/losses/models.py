@@ -64,7 +64,7 @@ def parts(texts: Sequence[str | None], edges: Floats) -> Ints:
     return np.where(np.isnan(numbers), missing_parts, np.searchsorted(edges, numbers, side="right"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CategoricalColumn:
     """A column as few atoms (values, or parts of the numbers), and what labels say of them.
 
@@ -91,7 +91,13 @@ class CategoricalColumn:
         rows, more = _general(column, atoms, _own(column, number, edges, atoms), size)
         spread = np.concatenate((np.eye(size), more))
         rows = np.append(np.where(rows == GONE, len(spread), rows), len(spread))
-        return cls(column.name, atoms[column.original], rows[column.released], size, spread)
+        return cls(
+            name=column.name,
+            original=atoms[column.original],
+            released=rows[column.released],
+            size=size,
+            spread=spread,
+        )
 
     @cached_property
     def counts(self) -> Floats:
@@ -302,17 +308,17 @@ def model_loss(release: Release) -> Loss:
 
 KINDS = (
     Kind(
-        "model_loss",
-        "Model loss (tree)",
-        "bits per record",
-        None,
-        None,
-        "high",
-        "mean over original records of log2 p(x)/p'(x), p and p' Chow-Liu trees fitted on the "
+        id="model_loss",
+        title="Model loss (tree)",
+        unit="bits per record",
+        low=None,
+        high=None,
+        worse="high",
+        formula="mean over original records of log2 p(x)/p'(x), p and p' Chow-Liu trees fitted on the "
         "original and on the release, half a record added a cell",
-        "Chow and Liu 1968; Krichevsky and Trofimov 1981",
-        "0: a model learnt from the release describes the original as well as one of its own.",
-        model_loss,
-        ("tree",),
+        source="Chow and Liu 1968; Krichevsky and Trofimov 1981",
+        reading="0: a model learnt from the release describes the original as well as one of its own.",
+        compute=model_loss,
+        aliases=("tree",),
     ),
 )

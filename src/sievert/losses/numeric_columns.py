@@ -84,7 +84,7 @@ class Side:
         return mass / (self.records * h * math.sqrt(2 * math.pi))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumericColumn:
     """A column that is numeric before and after."""
 
@@ -118,10 +118,16 @@ def _numeric(column: PairedColumn) -> NumericColumn | None:
         return None
     counts = np.bincount(column.original, minlength=len(before))
     left = np.bincount(column.released.astype(np.int64) + 1, minlength=len(after) + 1)[1:]
-    numbers = before[column.original], np.append(after, np.nan)[column.released]
-    sides = Side.from_codes(before, counts), Side.from_codes(after, left)
-    return (
-        NumericColumn(column.name, *sides, (before, after), numbers) if _on_scale(*sides) else None
+    side_before = Side.from_codes(before, counts)
+    side_after = Side.from_codes(after, left)
+    if not _on_scale(side_before, side_after):
+        return None
+    return NumericColumn(
+        name=column.name,
+        before=side_before,
+        after=side_after,
+        coded=(before, after),
+        numbers=(before[column.original], np.append(after, np.nan)[column.released]),
     )
 
 
@@ -151,7 +157,7 @@ def original_numbers(column: PairedColumn) -> Floats | None:
     return numbers[column.original] if numbers is not None and in_range(numbers) else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumericColumnPair:
     """Two numeric columns over the records that have both: what they share before and after.
 
@@ -175,15 +181,37 @@ class NumericColumnPair:
         names = (a.name, b.name)
         scale, x, y = _standard_units(a, b, 0)
         now, x2, y2 = _standard_units(a, b, 1)
-        later: tuple[float | None, float | None] = (None, None)
+        released_correlation: float | None = None
+        released_covariance: float | None = None
         if len(x2) > 1:
-            r = _mean_product(x2, y2) if now > 0 else None
-            later = (r, (r or 0.0) * now)
+            if now > 0:
+                released_correlation = _mean_product(x2, y2)
+            released_covariance = (released_correlation or 0.0) * now
         if scale <= 0:
-            return cls(names, len(x), 0.0, None, 0.0, 0.0, 0.0, *later)
+            return cls(
+                columns=names,
+                records=len(x),
+                scale=0.0,
+                correlation=None,
+                covariance=0.0,
+                spread=0.0,
+                wobble=0.0,
+                released_correlation=released_correlation,
+                released_covariance=released_covariance,
+            )
         r = _mean_product(x, y)
         spread, wobble = _variances(x, y, r)
-        return cls(names, len(x), scale, r, r * scale, spread, wobble, *later)
+        return cls(
+            columns=names,
+            records=len(x),
+            scale=scale,
+            correlation=r,
+            covariance=r * scale,
+            spread=spread,
+            wobble=wobble,
+            released_correlation=released_correlation,
+            released_covariance=released_covariance,
+        )
 
 
 def _standard_units(a: NumericColumn, b: NumericColumn, side: int) -> tuple[float, Floats, Floats]:

@@ -201,25 +201,32 @@ def prediction(release: Release) -> Loss:
     losses = [f["loss"] for f in accuracies.values() if f["loss"] is not None]
     details = {"seed": release.seed}
     return (
-        Loss(None, next(iter(accuracies.values()))["reason"], accuracies, details)
+        Loss(
+            value=None,
+            reason=next(iter(accuracies.values()))["reason"],
+            columns=accuracies,
+            details=details,
+        )
         if not losses
-        else Loss(math.fsum(losses) / len(losses), None, accuracies, details)
+        else Loss(
+            value=math.fsum(losses) / len(losses), reason=None, columns=accuracies, details=details
+        )
     )
 
 
 KINDS = (
     Kind(
-        "prediction",
-        "Accuracy lost in prediction",
-        "1",
-        -1.0,
-        1.0,
-        "high",
-        "accuracy of naive Bayes learnt on half of the original less that learnt on half of the "
+        id="prediction",
+        title="Accuracy lost in prediction",
+        unit="1",
+        low=-1.0,
+        high=1.0,
+        worse="high",
+        formula="accuracy of naive Bayes learnt on half of the original less that learnt on half of the "
         "release, each the share of the other half's original values foretold right",
-        "Iyengar 2002 (classification as a use of the data); the model as in Duda and Hart 1973",
-        "0: a column is foretold as well from the release; the baseline is the commonest value.",
-        prediction,
-        ("accuracy",),
+        source="Iyengar 2002 (classification as a use of the data); the model as in Duda and Hart 1973",
+        reading="0: a column is foretold as well from the release; the baseline is the commonest value.",
+        compute=prediction,
+        aliases=("accuracy",),
     ),
 )

@@ -58,7 +58,8 @@ class Design:
             at = np.arange(start, start + width)
             out[at, at] = out[0, at]
         for i, j, code in self._pairs:
-            (_, a), (_, b) = self.groups[i], self.groups[j]
+            _, a = self.groups[i]
+            _, b = self.groups[j]
             table = np.bincount(code, weights, a * b).reshape(a, b)
             out[self.starts[i] : self.starts[i] + a, self.starts[j] : self.starts[j] + b] = table
         return np.asarray(np.triu(out) + np.triu(out, 1).T)
@@ -184,7 +185,7 @@ NOTHING_RELEASED = Remark("nothing_released")
 NOTHING_SHOWN = Remark("every_column_withheld")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Coding:
     """A column on an alphabet that both sides share: a category for each value and each label.
 
@@ -211,7 +212,14 @@ def _numbers(column: PairedColumn, number: NumericColumn) -> Coding:
     units = (values - number.before.mean) / (number.before.deviation or 1.0)
     kind = np.append(np.zeros(len(values), dtype=np.int64), (1, 2))
     cut = len(column.values)
-    return Coding(NUMBERS, codes[:cut], codes[cut:], len(kind), np.append(units, (0.0, 0.0)), kind)
+    return Coding(
+        how=NUMBERS,
+        before=codes[:cut],
+        after=codes[cut:],
+        width=len(kind),
+        number=np.append(units, (0.0, 0.0)),
+        kind=kind,
+    )
 
 
 def _categories(column: PairedColumn) -> Coding:
@@ -219,7 +227,7 @@ def _categories(column: PairedColumn) -> Coding:
     labels: list[Any] = list(column.labels)
     if all(t is None or t == ROOT for t in labels) and any(v is not None for v in values):
         before, after = (np.zeros(len(x), dtype=np.int64) for x in (values, labels))
-        return Coding(WITHHELD, before, after, 1)
+        return Coding(how=WITHHELD, before=before, after=after, width=1)
     how = TEXTS
     became = _became(column)
     if became is not None and not {t for t in labels if t != ROOT} <= {*values, None}:
@@ -237,7 +245,7 @@ def _categories(column: PairedColumn) -> Coding:
     left = np.bincount(column.released.astype(np.int64) + 1, minlength=len(after) + 1)[1:]
     np.add.at(times, after, left)
     rank = np.minimum(ranks(times), MOST_CATEGORIES - 1)
-    return Coding(how, rank[before], rank[after], int(rank.max()) + 1)
+    return Coding(how=how, before=rank[before], after=rank[after], width=int(rank.max()) + 1)
 
 
 def _became(column: PairedColumn) -> Ints | None:
@@ -353,18 +361,18 @@ def pmse(release: Release) -> Loss:
 
 KINDS = (
     Kind(
-        "pmse",
-        "Propensity score (pMSE)",
-        "1",
-        0.0,
-        0.25,
-        "high",
-        "mean of (p - c)^2 over the pooled records, p from a logistic model of all columns, "
+        id="pmse",
+        title="Propensity score (pMSE)",
+        unit="1",
+        low=0.0,
+        high=0.25,
+        worse="high",
+        formula="mean of (p - c)^2 over the pooled records, p from a logistic model of all columns, "
         "c = n'/(n + n'): a squared probability",
-        "Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018",
-        "0: no model of single columns tells the release from the original; c·(1 - c): it always "
+        source="Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018",
+        reading="0: no model of single columns tells the release from the original; c·(1 - c): it always "
         "does.",
-        pmse,
-        ("propensity score", "propensity"),
+        compute=pmse,
+        aliases=("propensity score", "propensity"),
     ),
 )

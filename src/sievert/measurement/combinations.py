@@ -71,7 +71,7 @@ class CombinationCounts:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PeopleCombinations(CombinationCounts):
     """The same, counted in people; the last column of sightings is the person."""
 
@@ -84,7 +84,13 @@ class PeopleCombinations(CombinationCounts):
     ) -> PeopleCombinations:
         """Count the people of every combination."""
         counted = {s: _count_people(cube) for s, cube in secrets.items()}
-        return cls(quasi, _count_people(sightings), counted, sightings, secrets)
+        return cls(
+            quasi=quasi,
+            classes=_count_people(sightings),
+            secrets=counted,
+            sightings=sightings,
+            secret_sightings=secrets,
+        )
 
     @property
     def cubes(self) -> tuple[Cube, ...]:

@@ -101,7 +101,9 @@ def describe_population(
         for name, estimate in strictly.items():
             numbers[name]["details"] |= {"missing_as_value": estimate["value"]}
     notes += _other_size(frequencies, size)
-    return PopulationRisks(chapter | numbers, frequencies, risks, notes)
+    return PopulationRisks(
+        chapter=chapter | numbers, frequencies=frequencies, individual_risks=risks, notes=notes
+    )
 
 
 def _other_size(frequencies: ClassFrequencies | None, size: int | None) -> list[Caution]:

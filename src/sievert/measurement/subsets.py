@@ -215,7 +215,7 @@ def about_records(
     >>> about_records(Sizes.from_arrays([1, 3], [1, 1]), 4)["unique_count"]
     1
     """
-    target = record_target(RecordCounts(records, sizes, people=people))
+    target = record_target(RecordCounts(records=records, sizes=sizes, people=people))
     values = {name: BY_ID[name].compute(target, {}) for name in ABOUT_RECORDS}
     numbers = {name: v.value if isinstance(v, MeasureResult) else v for name, v in values.items()}
     return numbers | {"unique_count": target.below(2)}

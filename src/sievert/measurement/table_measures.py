@@ -57,10 +57,10 @@ class MeasureSettings:
             return replace(self, hierarchies=with_orders(self.hierarchies, self.orders))
         orders = {**policy.orders, **self.orders}
         return MeasureSettings(
-            with_orders({**policy.measured_hierarchies, **self.hierarchies}, orders),
-            orders,
-            {**policy.partitions, **self.partitions},
-            {**policy.parameters.model_dump(exclude_none=True), **self.parameters},
+            hierarchies=with_orders({**policy.measured_hierarchies, **self.hierarchies}, orders),
+            orders=orders,
+            partitions={**policy.partitions, **self.partitions},
+            parameters={**policy.parameters.model_dump(exclude_none=True), **self.parameters},
         )
 
     def named_value(self, secret: str) -> str | None:
@@ -106,7 +106,7 @@ def _plain(setting: Any) -> Any:
     return str(setting) if text else [_plain(entry) for entry in setting]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasuredTable:
     """The measures of one table."""
 
@@ -135,8 +135,8 @@ def measure_table(
     inference = {s: table.inference(s) for s in roles.sensitive}
     numbers = table.reidentification()
     return MeasuredTable(
-        numbers,
-        inference,
+        reidentification=numbers,
+        inference=inference,
         best=table.best_numbers(limited),
         suppressed=table.of_suppressed(limited, numbers),
         certain=table.certain_people(s for s in roles.sensitive if s in unlimited),
@@ -367,7 +367,7 @@ class TableMeasures:
     def _suppressed_records(
         self, size: ClassSize, chosen: Sequence[Measure], numbers: Mapping[str, Value]
     ) -> dict[str, Value]:
-        one_class = RecordCounts(size.members, Sizes.from_arrays([size.members], [1]))
+        one_class = RecordCounts(records=size.members, sizes=Sizes.from_arrays([size.members], [1]))
         values = self._suppressed_classes(one_class, size, chosen, numbers)
         if not self.roles.knowable or not chosen:
             return values
@@ -415,7 +415,13 @@ class TableMeasures:
                     hierarchy = suppressed_hierarchy(spec, values)
                     counts = values.secret_counts(secret, hierarchy=hierarchy)
             except (InputError, UsageError):
-                none = Value(measure.id, None, measure.unit, measure.riskier, NOT_PLACED)
+                none = Value(
+                    id=measure.id,
+                    value=None,
+                    unit=measure.unit,
+                    riskier=measure.riskier,
+                    reason=NOT_PLACED,
+                )
                 measured[measure.id] = none
                 continue
             target = SecretTarget(counts)
@@ -473,12 +479,12 @@ class TableMeasures:
             and self.roles.person is not None
         )
         return Value(
-            measure.id,
-            number,
-            "people" if people else measure.unit,
-            measure.riskier,
-            result.reason,
-            dict(result.details),
+            id=measure.id,
+            value=number,
+            unit="people" if people else measure.unit,
+            riskier=measure.riskier,
+            reason=result.reason,
+            details=dict(result.details),
         )
 
 

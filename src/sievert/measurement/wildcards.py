@@ -64,7 +64,14 @@ def reidentification_under_wildcards(
             for name in ("k_anonymity", "records_below")
         }
     return {
-        m.id: Value(m.id, result.value, m.unit, m.riskier, None, dict(result.details))
+        m.id: Value(
+            id=m.id,
+            value=result.value,
+            unit=m.unit,
+            riskier=m.riskier,
+            reason=None,
+            details=dict(result.details),
+        )
         for m in measures.measures
         if (result := results.get(m.id)) is not None
     }
@@ -91,5 +98,12 @@ def inference_under_wildcards(
         return {}, None
     strictly = measures.only(measure, secret)
     details = {**READING, "missing_as_value": strictly.value, **strictly.details}
-    fewest = Value(measure.id, int(numbers.min()), measure.unit, measure.riskier, None, details)
+    fewest = Value(
+        id=measure.id,
+        value=int(numbers.min()),
+        unit=measure.unit,
+        riskier=measure.riskier,
+        reason=None,
+        details=details,
+    )
     return {measure.id: fewest}, numbers

@@ -57,7 +57,7 @@ MONOTONE = (Law.COARSENING, Law.REFINING)
 Kind = Literal["record", "secret"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measure:
     """One measure: a pure function of counts, and everything a reader needs beside the number."""
 

@@ -32,7 +32,7 @@ def has_bound(measure: Measure) -> bool:
 
 def records_in_one_class(records: int) -> RecordCounts:
     """The counts of a table without quasi-identifiers."""
-    return RecordCounts(records, _one(records))
+    return RecordCounts(records=records, sizes=_one(records))
 
 
 def secret_in_one_class(values: Sizes, missing: int, named: int | None = None) -> SecretCounts:
@@ -43,11 +43,11 @@ def secret_in_one_class(values: Sizes, missing: int, named: int | None = None) -
         rest = values.times - (values.sizes == missing)  # one of them is the missing value
         known = Sizes(values.sizes[rest > 0], rest[rest > 0])
     return SecretCounts(
-        records,
-        _one(records),
-        values,
-        _profile(values),
-        _joint(values),
+        records=records,
+        sizes=_one(records),
+        values=values,
+        profiles=_profile(values),
+        joint=_joint(values),
         missing=missing,
         known_profiles=None if known is None else _profile(known),
         known_joint=None if known is None else _joint(known),
@@ -61,7 +61,12 @@ def _one(records: int) -> Sizes:
 
 def _joint(values: Sizes) -> JointCounts:
     sizes = values.sizes
-    return JointCounts(np.full_like(sizes, values.records), sizes, sizes, values.times)
+    return JointCounts(
+        class_size=np.full_like(sizes, values.records),
+        value_size=sizes,
+        count=sizes,
+        times=values.times,
+    )
 
 
 def _profile(values: Sizes) -> Profiles:

@@ -18,7 +18,7 @@ SAMPLES = 10_000
 LEVEL = 0.95
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Unicity:
     """The share of choices of m sightings that single a person out; an interval where sampled."""
 
@@ -69,7 +69,7 @@ class Trajectories:
 
     def _exact(self, sightings: int, shares: Floats) -> Unicity:
         value = math.fsum(shares.tolist()) / self.people
-        return Unicity(sightings, value, value, value)
+        return Unicity(sightings=sightings, value=value, low=value, high=value)
 
     def _alone(self) -> Floats:
         """Of each person the share of their classes that are theirs alone."""
@@ -101,7 +101,14 @@ class Trajectories:
             chosen = random.choice(length, size=min(sightings, length), replace=False)
             unique += self._is_unique(person, self.classes[start + chosen])
         low, high = wilson(unique, SAMPLES, LEVEL)
-        return Unicity(sightings, unique / SAMPLES, low, high, SAMPLES, seed)
+        return Unicity(
+            sightings=sightings,
+            value=unique / SAMPLES,
+            low=low,
+            high=high,
+            samples=SAMPLES,
+            seed=seed,
+        )
 
     def _is_unique(self, person: int, classes: Ints) -> bool:
         """Whether nobody else was seen in all of these classes."""

@@ -49,7 +49,7 @@ class Moments:
         return 0.0 if self.deviation == 0 else (self.found - self.expected) / self.deviation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Agreement:
     """A column of both tables as codes in the order of records, and which labels are above which.
 
@@ -138,7 +138,12 @@ class Agreement:
         variance = float((np.maximum(spread, 0.0) / np.maximum(n - 1, 1))[n > 1].sum())
         most = min(np.minimum(ours.counts, rows).sum(), np.minimum(theirs.counts, columns).sum())
         expected = float((total / n).sum())
-        return Moments(self.count(), expected, float(np.sqrt(variance)), float(most))
+        return Moments(
+            found=self.count(),
+            expected=expected,
+            deviation=float(np.sqrt(variance)),
+            most=float(most),
+        )
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,9 @@ def _margin(codes: Ints, size: int, strata: Ints | None, number: int) -> _Margin
     if strata is not None:
         keys = strata.astype(np.int64) * size + keys
     present, counts = count_keys(keys, number * size)
-    return _Margin(present, counts.astype(np.float64), present // size, present % size)
+    return _Margin(
+        keys=present, counts=counts.astype(np.float64), strata=present // size, codes=present % size
+    )
 
 
 # -- which labels are above which values ----------------------------------------------------------
@@ -199,13 +206,13 @@ def exact_agreement(column: PairedColumn) -> Agreement:
     cells = len(column.values) * len(column.labels)
     known = len(above) <= MOST_LISTS or cells <= MOST_CELLS
     return Agreement(
-        column.name,
-        column.original,
-        column.released,
-        len(column.values),
-        len(column.labels),
-        tuple(above) if known else (),
-        readable if known else None,
+        name=column.name,
+        original=column.original,
+        released=column.released,
+        values=len(column.values),
+        labels=len(column.labels),
+        above=tuple(above) if known else (),
+        readable=readable if known else None,
     )
 
 
@@ -246,7 +253,14 @@ def _by_bands(column: PairedColumn, before: Floats, after: Floats) -> Agreement:
     for value, row in enumerate(shared):
         for each, label in zip(above, np.flatnonzero(row), strict=False):
             each[value] = label
-    return Agreement(column.name, ours, theirs, len(values), len(labels), tuple(above))
+    return Agreement(
+        name=column.name,
+        original=ours,
+        released=theirs,
+        values=len(values),
+        labels=len(labels),
+        above=tuple(above),
+    )
 
 
 def _ranges(numbers: Floats, codes: Ints) -> tuple[Ints, Ints]:

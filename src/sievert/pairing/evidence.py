@@ -165,7 +165,7 @@ def pairing_by_order(columns: Iterable[PairedColumn]) -> Pairing:
         if any(c.may_speak for c in able):
             return Pairing(None, "order")
         best = max(able, key=lambda c: c.excess)
-        return Pairing(False, "order", (best.name,), (best.excess,))
+        return Pairing(paired=False, by="order", columns=(best.name,), excess=(best.excess,))
     return _within_strata(speaking, able)
 
 
@@ -174,7 +174,7 @@ def _by_chance(able: Sequence[_ColumnEvidence]) -> Pairing | None:
     if not able or not all(c.is_shifted or not seems_paired(c.pairs, c.moments) for c in able):
         return None
     best = max(able, key=lambda c: c.moments.excess)
-    return Pairing(False, "order", (best.name,), (best.moments.excess,))
+    return Pairing(paired=False, by="order", columns=(best.name,), excess=(best.moments.excess,))
 
 
 def _within_strata(speaking: Sequence[_ColumnEvidence], able: Sequence[_ColumnEvidence]) -> Pairing:
@@ -188,7 +188,9 @@ def _within_strata(speaking: Sequence[_ColumnEvidence], able: Sequence[_ColumnEv
             within: Moments = second.column.moments(strata)
             if exceeds(within):
                 names = (first.name, second.name)
-                return Pairing(True, "order", names, (first.excess, within.excess))
+                return Pairing(
+                    paired=True, by="order", columns=names, excess=(first.excess, within.excess)
+                )
             likely = likely or seems_paired(second.pairs, within, strata)
             if could_exceed(within):
                 against.append((within.excess, first, second))
@@ -202,4 +204,6 @@ def _within_strata(speaking: Sequence[_ColumnEvidence], able: Sequence[_ColumnEv
     if not against:
         return Pairing(None, "order")
     excess, first, second = max(against, key=lambda each: each[0])
-    return Pairing(False, "order", (first.name, second.name), (first.excess, excess))
+    return Pairing(
+        paired=False, by="order", columns=(first.name, second.name), excess=(first.excess, excess)
+    )

@@ -28,7 +28,7 @@ EDITED = "is not the pairing file of the manifest: its SHA-256 is another one"
 MOST_BESIDE = 100  # pairing files of one directory that are looked into
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowPairing:
     """Of each row of a release its row in the original, from 0; and what is known of both.
 

@@ -36,7 +36,7 @@ from sievert.request.repeated_rows import usable_columns
 MOST_EVIDENCE = 8  # columns, with those in use, that are read to tell how records are paired
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class People:
     """A table record by record: its columns as codes and, where there is one, a key."""
 
@@ -94,7 +94,7 @@ def people(
     """
     questions.check_usable(columns)
     if key is None:
-        return People(name, microdata.in_order(questions, columns, name), keyed=False)
+        return People(name=name, cube=microdata.in_order(questions, columns, name), keyed=False)
     require(
         key in questions.columns,
         f"{name}: the release lacks the key {key!r}",
@@ -103,7 +103,7 @@ def people(
     questions.engine.check_usable(key)
     cube = microdata.by_key(questions, columns, key, name)
     keyless = questions.records - cube.records
-    return People(name, cube, keyed=True, keyless=keyless, as_spelt=as_spelt)
+    return People(name=name, cube=cube, keyed=True, keyless=keyless, as_spelt=as_spelt)
 
 
 def record_places(original: People, release: People) -> tuple[Ints, int]:
@@ -185,7 +185,9 @@ def _find_contradiction(columns: Sequence[PairedColumn]) -> Pairing | None:
         if len(column.original) and is_moved(column):
             moments = agreement(column).moments()
             if not seems_paired(column, moments):
-                return Pairing(False, "order", (column.name,), (moments.excess,))
+                return Pairing(
+                    paired=False, by="order", columns=(column.name,), excess=(moments.excess,)
+                )
     return None
 
 
@@ -256,7 +258,15 @@ def _paired(
         texts = [t for t in labels if t is not None and t[:1] + t[-1:] in ("{}", "[]")]
         members = label_members(texts, list(tree.labels), tree)
         listed = {text: own for text, own in zip(texts, members, strict=True) if len(own)}
-    return PairedColumn(name, before, after, values, labels, tree, listed)
+    return PairedColumn(
+        name=name,
+        original=before,
+        released=after,
+        values=values,
+        labels=labels,
+        hierarchy=tree,
+        listed=listed,
+    )
 
 
 def pair_in_order(
@@ -301,8 +311,8 @@ def pair_columns(
         return _paired(name, codes, released, values, labels, hierarchies)
 
     return Release(
-        tuple(column(q) for q in quasi),
-        tuple(column(s) for s in secrets if s not in quasi),
+        quasi=tuple(column(q) for q in quasi),
+        secrets=tuple(column(s) for s in secrets if s not in quasi),
         extra=extra,
         **options,
     )

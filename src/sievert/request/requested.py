@@ -106,7 +106,7 @@ class Reading:
             raise late from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RequestedRoles:
     """The roles that the caller gives and, where none are given, those of the policy.
 
@@ -439,7 +439,7 @@ def requested_roles(
         elif not isinstance(policy, policies.Policy):
             policy, file = policies.read_policy_file(Path(policy))
     names = [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given]
-    return RequestedRoles(names, policy, person, file, fresh=fresh)
+    return RequestedRoles(given=names, policy=policy, person=person, policy_file=file, fresh=fresh)
 
 
 def collect_sets(given: Iterable[str | Iterable[str]]) -> list[str | tuple[str, ...]]:

@@ -68,7 +68,7 @@ _USUAL = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnEvidence:
     """What a column looks like: how many values it has, and what they are."""
 
@@ -163,7 +163,7 @@ def examine_tallies(
     return {
         column: examine_values(tallies[column], records)
         if values > 1 and column in tallies
-        else ColumnEvidence(values, records)
+        else ColumnEvidence(values=values, records=records)
         for column, values in distinct.items()
     }
 
@@ -175,12 +175,12 @@ def examine_values(tally: Mapping[str | None, int], records: int) -> ColumnEvide
     numbers = {text: float(text) for text in present if NUMBER.fullmatch(text)}
     codes = _missing_codes(numbers, present, records) if numbers else []
     return ColumnEvidence(
-        len(tally),
-        records,
-        bool(present) and dates >= MANY * len(present),
-        bool(present) and len(numbers) >= MANY * len(present),
-        len(codes),
-        sum(present[text] for text in codes),
+        values=len(tally),
+        records=records,
+        dates=bool(present) and dates >= MANY * len(present),
+        numbers=bool(present) and len(numbers) >= MANY * len(present),
+        codes=len(codes),
+        coded=sum(present[text] for text in codes),
     )
 
 

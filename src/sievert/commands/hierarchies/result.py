@@ -12,7 +12,7 @@ from sievert.result import Result
 GIVEN = "given"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProposedColumn:
     """The hierarchy of a quasi-identifier: how it is written, and why this one."""
 
@@ -44,7 +44,7 @@ class ProposedColumn:
         return fixed_form(self.hierarchy) if fixed and self.hierarchy is not None else self.given
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ProposedHierarchies(Result):
     """A hierarchy for every quasi-identifier; `toml()` is what a policy can hold."""
 

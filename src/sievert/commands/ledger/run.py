@@ -145,7 +145,9 @@ class ClassMeasures:
         ids = {m for m in SHOWN | limited if not UNKNOWN & {*BY_ID[m].needs}}
         self._ids = [m for m in BY_ID if m in ids]
         self._undefined = {
-            m: Value(m, None, BY_ID[m].unit, BY_ID[m].riskier, ONLY_CODES)
+            m: Value(
+                id=m, value=None, unit=BY_ID[m].unit, riskier=BY_ID[m].riskier, reason=ONLY_CODES
+            )
             for m in BY_ID
             if m in limited - ids and "secret" in BY_ID[m].kinds
         }
@@ -191,7 +193,9 @@ class ClassMeasures:
 
         def cube(*names: str) -> Cube:
             codes = tuple(columns[name].astype(np.uint32) for name in names)
-            return Cube(names, codes, ones, tuple(texts[name] for name in names))
+            return Cube(
+                columns=names, codes=codes, counts=ones, values=tuple(texts[name] for name in names)
+            )
 
         if int(person.max()) + 1 < len(person):
             of_secrets = {s: cube(CLASS, s, PERSON) for s in secrets}

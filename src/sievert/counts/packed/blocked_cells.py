@@ -107,4 +107,6 @@ class BlockedCells:
         assert self.secret is not None
         by_rank = np.empty(np.count_nonzero(self.totals), dtype=np.int64)
         by_rank[self.secret.ranks(self.present[self.totals > 0])] = self.totals[self.totals > 0]
-        return Ranked(ranks, counts, np.cumsum(lengths) - lengths, by_rank)
+        return Ranked(
+            ranks=ranks, counts=counts, starts=np.cumsum(lengths) - lengths, totals=by_rank
+        )

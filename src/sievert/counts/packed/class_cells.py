@@ -189,7 +189,7 @@ class PackedCells:
             run_kernels.sort_downwards(words, self.bounds)
             ranks = -words >> 32
             counts = -words & 0xFFFFFFFF
-        return Ranked(ranks, counts, self.bounds[:-1], by_rank)
+        return Ranked(ranks=ranks, counts=counts, starts=self.bounds[:-1], totals=by_rank)
 
     def as_numbers(self, spell: Spelling) -> NumberCells:
         """The cells of the secret with its values as texts."""
@@ -210,7 +210,9 @@ class PackedCells:
             return int(some[min(range(len(order)), key=order.__getitem__)])
 
         texts = tuple(spell(self.secret, by_rank))
-        return NumberCells(texts, ranked.ranks, ranked.counts, self.bounds, first)
+        return NumberCells(
+            texts=texts, codes=ranked.ranks, counts=ranked.counts, bounds=self.bounds, first=first
+        )
 
     def _each_share(self, work: Callable[[slice, slice, Ints], Any]) -> list[Any]:
         """The work on the share of each thread of the classes, and of their cells."""

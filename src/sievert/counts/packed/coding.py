@@ -38,7 +38,7 @@ class GrownError(Exception):
     """A column has more values than its bits can hold."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class CodedColumn:
     """How the values of one column become codes, and back."""
 

@@ -317,7 +317,9 @@ class KeyCounter:
         low = sum(c.bits for c in secrets)
         bits = sum(c.bits for c in columns)
         size = self._block_size
-        layout = KeyLayout((tuple(quasi),), (), secrets[0] if secrets else None, low)
+        layout = KeyLayout(
+            levels=(tuple(quasi),), ranked=(), secret=secrets[0] if secrets else None, low=low
+        )
         runs = list[Run]()
         chunks = self._chunks()
         most = max((sum(b.records for b in chunk) for chunk in chunks), default=0)

@@ -48,7 +48,7 @@ class OddError(Exception):
     """Pages that are not of the plain kind."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Chunk:
     """A column of one row group: where it lies, and what the file says of it."""
 

@@ -76,7 +76,9 @@ class Sightings:
         alone = int(unnamed.sum())
         number = int(np.count_nonzero(named)) + alone
         smallest_sizes = Sizes.from_arrays(sizes.sizes[present], least[present])
-        return PeopleCounts(number, smallest_sizes, m, sizes.sizes[place], times), alone
+        return PeopleCounts(
+            people=number, smallest=smallest_sizes, classes=m, sizes=sizes.sizes[place], times=times
+        ), alone
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,10 @@ class ParquetSource:
         sizes = [self._metadata[part].row_group(group).num_rows for part, group in self._groups]
         return [
             RecordBatch(
-                start, size, partial(self._read_column, *place), partial(self._chunk, *place)
+                start=start,
+                records=size,
+                read_column=partial(self._read_column, *place),
+                chunk=partial(self._chunk, *place),
             )
             for start, size, place in zip(
                 accumulate([0, *sizes]), sizes, self._groups, strict=False
@@ -124,7 +127,7 @@ class ParquetSource:
         for name in names:
             if self.schema.get_field_index(name) < 0:  # absent, or there twice
                 raise UnfitError
-            column = CodedColumn(name, column_kind(self.schema.field(name).type))
+            column = CodedColumn(name=name, kind=column_kind(self.schema.field(name).type))
             if column.numbered and (before := self._numbered.get(name)) and before.size:
                 column.values = before.values
                 column.bits = before.size.bit_length()
@@ -156,8 +159,8 @@ class ParquetSource:
         place = self._places[part][name]
         column = metadata.schema.column(place)
         return Chunk(
-            self._paths[part],
-            metadata.row_group(group).column(place),
+            path=self._paths[part],
+            noted=metadata.row_group(group).column(place),
             optional=column.max_definition_level == 1,
             plain=column.max_definition_level <= 1 and column.max_repetition_level == 0,
             unsigned=pa.types.is_unsigned_integer(value_type(self.schema.field(name).type)),
@@ -251,7 +254,7 @@ class _ColumnParts:
     """A column that is being coded, part by part."""
 
     def __init__(self, name: str) -> None:
-        self.column = CodedColumn(name, "text")
+        self.column = CodedColumn(name=name, kind="text")
         self.fits = True
         self._parts: list[tuple[Ints, Ints | None]] = []
 

@@ -173,7 +173,7 @@ def _column(name: str, plain: str, category: str, full: str, readable: bool) -> 
         fits = size is not None and int(size[2]) <= int(size[1]) <= 38
         decimal = full.upper().replace("NUMERIC", "DECIMAL")
         kind, note = (decimal, None) if fits else ("NUMERIC", DIGITS)
-    return PostgresColumn(name, kind, full, bool(readable), note)
+    return PostgresColumn(name=name, kind=kind, type=full, readable=bool(readable), note=note)
 
 
 def kind(column: PostgresColumn, table: Table) -> str:

@@ -14,7 +14,7 @@ from sievert.counts.duckdb.reading import PATTERNS, literal
 from sievert.sources.table import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PostgresColumn:
     """A column as the database has it, and what it is to DuckDB; no kind: not of plain values."""
 
@@ -159,7 +159,7 @@ def hash_dialect(kind: Callable[[str], str]) -> HashDialect:
     """How Postgres spells the hashes of a sketch; `kind` gives the type of a column."""
 
     def text(column: str) -> str:
-        return as_text(PostgresColumn(column, kind(column), "", readable=True))
+        return as_text(PostgresColumn(name=column, kind=kind(column), type="", readable=True))
 
     return HashDialect(
         string="TEXT",

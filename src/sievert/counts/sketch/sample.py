@@ -33,7 +33,7 @@ class SampledCells:
     counts: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassSample:
     """The classes whose hash is below the threshold, in the order of their hashes."""
 
@@ -142,7 +142,14 @@ def make_sample(
     for owner, values, numbers in cells:
         (own, different), sums = sum_equal([owner, values], numbers)
         secrets.append(select_cells(hashes, own, different, sums))
-    return ClassSample(tuple(columns), records, threshold, hashes, counts, tuple(secrets))
+    return ClassSample(
+        columns=tuple(columns),
+        records=records,
+        threshold=threshold,
+        hashes=hashes,
+        counts=counts,
+        secrets=tuple(secrets),
+    )
 
 
 def select_cells(hashes: Ints, owner: Ints, values: Ints, counts: Ints) -> SampledCells:

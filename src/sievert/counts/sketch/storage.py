@@ -202,7 +202,7 @@ def _parse(content: bytes) -> SketchFile:
     rest = _Bytes(content[end + 1 :])
     samples = [_read_sample(entry, records, len(secrets), rest) for entry in header["sketches"]]
     _check(len(samples) > 0 and rest.place == len(rest.content))
-    file = SketchFile(tuple(samples), secrets, size, salt)
+    file = SketchFile(samples=tuple(samples), secrets=secrets, size=size, salt=salt)
     _check(file.to_bytes() == MAGIC + content + hashlib.sha256(MAGIC + content).digest())
     return file
 
@@ -230,7 +230,14 @@ def _read_sample(entry: dict[str, Any], records: int, secrets: int, rest: _Bytes
         parts.append(SampledCells(owner, values[index], numbers))
     columns = tuple(map(str, entry["columns"]))
     _check(len(columns) > 0)
-    return ClassSample(columns, records, below, own, counts, tuple(parts))
+    return ClassSample(
+        columns=columns,
+        records=records,
+        threshold=below,
+        hashes=own,
+        counts=counts,
+        secrets=tuple(parts),
+    )
 
 
 def _ascends(numbers: Ints) -> bool:

@@ -53,7 +53,7 @@ COMPILE_MANY = 500_000_000  # the same of many distributions, costs looked at
 FEW_CELLS = 2_000  # up to which compiled code is not worth it even where numba is there
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Compromise:
     """What is left of an intruder's uncertainty about a number, by the window he is content with.
 
@@ -178,11 +178,21 @@ def approximate_compromise(
         "a value is not in the domain",
         hint="a domain with all values",
     )
-    spread = spread_of_values(axis.real(places - places[0]), p)
+    deviation, width90 = spread_of_values(axis.real(places - places[0]), p)
     size = len(p)
     top = float(places[-1] - places[0])
     if size == 1:
-        return Compromise(0.0, 0.0, 0.0, ((0.0, 0.0),), (0.0, 0.0), True, *spread, _domain=within)
+        return Compromise(
+            initial_entropy=0.0,
+            area=0.0,
+            range=0.0,
+            steps=((0.0, 0.0),),
+            bounds=(0.0, 0.0),
+            exact=True,
+            standard_deviation=deviation,
+            width90=width90,
+            _domain=within,
+        )
     windows, tried = _windows(axis, places, exact)
     large = windows is None or tried * size >= COMPILE if compiled is None else compiled
     if compiled is None:
@@ -209,13 +219,14 @@ def approximate_compromise(
         return float(at()(np.zeros(1, dtype=np.int64), np.array([axis.window(eps)]))[0])
 
     return Compromise(
-        points[0][1],
-        low + (high - low) / 2.0,
-        axis.real(top),
-        tuple((axis.real(eps), h) for eps, h in points),
-        (low, high),
-        low == high,
-        *spread,
+        initial_entropy=points[0][1],
+        area=low + (high - low) / 2.0,
+        range=axis.real(top),
+        steps=tuple((axis.real(eps), h) for eps, h in points),
+        bounds=(low, high),
+        exact=low == high,
+        standard_deviation=deviation,
+        width90=width90,
         _domain=within,
         _at=None if low == high else entropy,
         _tolerance=tolerance,
@@ -235,7 +246,7 @@ def _windows(axis: Axis, places: Floats, exact: bool | None) -> tuple[Floats | N
     return (None if exact is None and tried * size > WORK else windows), tried
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CompromiseBatch:
     """Many distributions over one domain, a place for each in every array.
 
@@ -293,7 +304,14 @@ def compromises(
         parts = list(pool.map(measure, (matrix[k : k + step] for k in range(0, rows, step))))
     whole = np.concatenate(parts)[place]
     initial, area, top = whole[:, :3].T.copy()
-    return CompromiseBatch(initial, area, top, whole[:, 3:], tuple(wanted.tolist()), rows)
+    return CompromiseBatch(
+        initial_entropy=initial,
+        area=area,
+        range=top,
+        entropies=whole[:, 3:],
+        epsilons=tuple(wanted.tolist()),
+        distinct=rows,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,13 +344,18 @@ def class_compromises(
         from sievert.measures.approximate.class_curves import different_classes, trace_classes
 
         classes, times = different_classes(codes, counts, bounds)
-        solved = trace_classes(axis, codes, counts, bounds, classes)
-        return ClassCompromises(classes, times, *solved)
+        initial_entropy, area = trace_classes(axis, codes, counts, bounds, classes)
+        return ClassCompromises(
+            classes=classes, times=times, initial_entropy=initial_entropy, area=area
+        )
     table = np.zeros((number, size))
     table[np.repeat(np.arange(number), np.diff(bounds)), codes] = counts
     batch = compromises(values, table / table.sum(axis=1)[:, None])
     return ClassCompromises(
-        np.arange(number), np.ones(number, dtype=np.int64), batch.initial_entropy, batch.area
+        classes=np.arange(number),
+        times=np.ones(number, dtype=np.int64),
+        initial_entropy=batch.initial_entropy,
+        area=batch.area,
     )
 
 
