@@ -23,7 +23,7 @@ import pytest
 from sievert.formatting.remarks import Remark
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.losses import distortion, generalisation, margins
-from sievert.losses.loss import GONE, Kind, PairedColumn, Release
+from sievert.losses.loss import GONE, LossKind, PairedColumn, Release
 
 TABLES = 400
 CHUNKS = 8
@@ -62,7 +62,7 @@ def loss(name: str, release: Release) -> Any:
     found = KINDS[name].compute(release)
     _plain(found.value), _plain(found.columns), _plain(found.details)
     assert (found.value is None) == (found.reason is not None)
-    kind: Kind = KINDS[name]
+    kind: LossKind = KINDS[name]
     if found.value is not None:
         assert kind.low is None or found.value >= kind.low
         assert kind.high is None or found.value <= kind.high

@@ -14,7 +14,7 @@ from sievert.counts.recoded_records import RecodedRecords
 from sievert.formatting.remarks import Remark
 from sievert.sources.table import Table
 
-Kind = Literal["text", "float", "ordered", "other"]
+ColumnKind = Literal["text", "float", "ordered", "other"]
 LoadedColumns = Mapping[str, tuple[str, Sequence[Any]]]  # of each column its type and its values
 
 
@@ -95,7 +95,7 @@ class Adapter(ABC):
         """Raise an error where the records cannot be written to a file, one by one."""
 
     @abstractmethod
-    def kind(self, column: str) -> Kind:
+    def kind(self, column: str) -> ColumnKind:
         """Whether a column has text, floats, other values with an order, or neither."""
 
     # -- questions about records ----------------------------------------------------------------

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sievert.arrays import Bools
-from sievert.counts.adapter import Adapter, Kind
+from sievert.counts.adapter import Adapter, ColumnKind
 from sievert.counts.cube import Cube
 
 EVERY = " AND "  # the mark in every one of some columns
@@ -33,13 +33,13 @@ class Suppression:
         """How many records are left out."""
         return 0 if self.kept else self.records
 
-    def can_be_in(self, kind: Kind) -> bool:
+    def can_be_in(self, kind: ColumnKind) -> bool:
         """Whether columns of a kind can hold the mark: numbers and dates have a digit or letter."""
         if self.mark is None or any(map(str.isalnum, self.mark)):
             return True
         return kind not in ("float", "ordered")
 
-    def is_code_of(self, kinds: Iterable[Kind]) -> bool:
+    def is_code_of(self, kinds: Iterable[ColumnKind]) -> bool:
         """Whether the mark is a single code of columns of these kinds, if they have it at all.
 
         Two numbers that are spelt alike may have two codes; texts and missing values have one.

@@ -10,9 +10,9 @@ from sievert.losses import (
     prediction,
     propensity,
 )
-from sievert.losses.loss import Kind
+from sievert.losses.loss import LossKind
 
-KINDS: tuple[Kind, ...] = (
+KINDS: tuple[LossKind, ...] = (
     *generalisation.KINDS,
     *distortion.KINDS,
     *moments.KINDS,

@@ -8,7 +8,7 @@ import numpy as np
 from sievert.arrays import Floats
 from sievert.formatting.remarks import Remark
 from sievert.losses.label_sets import ValueLabelPairs, label_coverage, value_label_pairs
-from sievert.losses.loss import Kind, Loss, PairedColumn, Release, needs_records
+from sievert.losses.loss import Loss, LossKind, PairedColumn, Release, needs_records
 from sievert.measures import kernel
 
 NO_SCALE = Remark("no_scale")
@@ -35,6 +35,25 @@ def expected_distortion(release: Release) -> Loss:
         if not distortions
         else Loss(math.fsum(distortions) / len(distortions), columns=columns, details=details)
     )
+
+
+EXPECTED_DISTORTION = LossKind(
+    id="expected_distortion",
+    title="Expected distortion",
+    unit="1",
+    low=0.0,
+    high=None,
+    worse="high",
+    formula=(
+        "mean over columns of E d(x, x'): (x - x')²/variance of the original for numbers, level "
+        "of the lowest common ancestor / height with a hierarchy, else 0 or 1"
+    ),
+    source="Domingo-Ferrer and Rebollo-Monedero 2009",
+    reading="0: nothing was changed. 1: a column is as far from the original as if its mean, or "
+    "nothing, had been released; numbers may be further off than that.",
+    compute=expected_distortion,
+    aliases=("distortion",),
+)
 
 
 def _distortion(column: PairedColumn) -> dict[str, Any]:
@@ -119,20 +138,4 @@ def _sum(terms: Floats) -> float:
         return math.inf
 
 
-KINDS = (
-    Kind(
-        id="expected_distortion",
-        title="Expected distortion",
-        unit="1",
-        low=0.0,
-        high=None,
-        worse="high",
-        formula="mean over columns of E d(x, x'): (x - x')²/variance of the original for numbers, level of "
-        "the lowest common ancestor / height with a hierarchy, else 0 or 1",
-        source="Domingo-Ferrer and Rebollo-Monedero 2009",
-        reading="0: nothing was changed. 1: a column is as far from the original as if its mean, or "
-        "nothing, had been released; numbers may be further off than that.",
-        compute=expected_distortion,
-        aliases=("distortion",),
-    ),
-)
+KINDS = (EXPECTED_DISTORTION,)

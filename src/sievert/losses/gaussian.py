@@ -13,7 +13,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.formatting.remarks import Remark
-from sievert.losses.loss import Kind, Loss, Release, in_order, without
+from sievert.losses.loss import Loss, LossKind, Release, in_order, without
 from sievert.losses.numeric_columns import (
     NO_RECORDS,
     correlations,
@@ -164,17 +164,18 @@ def gaussian_loss(release: Release) -> Loss:
     )
 
 
-KINDS = (
-    Kind(
-        id="gaussian_information",
-        title="Information loss of Gaussian data",
-        unit="bits",
-        low=None,
-        high=None,
-        worse="high",
-        formula="I(U;V) - I(U';V), I(U;V) = -1/2 log2 det(I - P·P^T), P = S_U^(-1/2)·S_UV·S_V^(-1/2)",
-        source="Domingo-Ferrer and Rebollo-Monedero 2009, section 5.5",
-        reading="What the released quasi-identifiers tell less about the secrets, were all Gaussian.",
-        compute=gaussian_loss,
-    ),
+GAUSSIAN_INFORMATION = LossKind(
+    id="gaussian_information",
+    title="Information loss of Gaussian data",
+    unit="bits",
+    low=None,
+    high=None,
+    worse="high",
+    formula="I(U;V) - I(U';V), I(U;V) = -1/2 log2 det(I - P·P^T), P = S_U^(-1/2)·S_UV·S_V^(-1/2)",
+    source="Domingo-Ferrer and Rebollo-Monedero 2009, section 5.5",
+    reading="What the released quasi-identifiers tell less about the secrets, were all Gaussian.",
+    compute=gaussian_loss,
 )
+
+
+KINDS = (GAUSSIAN_INFORMATION,)

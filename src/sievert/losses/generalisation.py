@@ -14,8 +14,8 @@ from sievert.losses import formulas
 from sievert.losses.formulas import GENERALISED, UNCERTAIN
 from sievert.losses.label_sets import LabelCoverage, label_coverage, value_label_pairs
 from sievert.losses.loss import (
-    Kind,
     Loss,
+    LossKind,
     PairedColumn,
     Release,
     needs_records,
@@ -70,6 +70,24 @@ def discernability(release: Release) -> Loss:
     )
 
 
+DISCERNABILITY = LossKind(
+    id="discernability",
+    title="Discernability",
+    unit="records²",
+    low=1.0,
+    high=None,
+    worse="high",
+    formula="sum_q n_q² + suppressed·N",
+    source="Bayardo and Agrawal 2005",
+    reading=(
+        "Each record is charged with the records it can no longer be told from; a suppressed one "
+        "with all of them. Divided by N it is the size of the class of a typical record."
+    ),
+    compute=discernability,
+    aliases=("DM", "discernibility"),
+)
+
+
 @needs_records
 def average_class_size(release: Release) -> Loss:
     """Records a class, of those that were not suppressed."""
@@ -80,6 +98,24 @@ def average_class_size(release: Release) -> Loss:
         if not len(sizes)
         else Loss(kernel.ratio(release.records - suppressed, len(sizes)), details=details)
     )
+
+
+AVERAGE_CLASS_SIZE = LossKind(
+    id="average_class_size",
+    title="Average class size",
+    unit="records",
+    low=1.0,
+    high=None,
+    worse="high",
+    formula="(N - suppressed)/K",
+    source="LeFevre, DeWitt and Ramakrishnan 2006, without their division by k",
+    reading=(
+        "Records a released class. Suppressed records are left out, so it may fall where more "
+        "are suppressed."
+    ),
+    compute=average_class_size,
+    aliases=("C_avg",),
+)
 
 
 def _classes(release: Release) -> tuple[Any, int]:
@@ -96,6 +132,22 @@ def generalization_loss(release: Release) -> Loss:
     return Loss(
         min(1.0, math.expm1(logs / len(losses))), columns=losses, details=_about(release.quasi)
     )
+
+
+GENERALIZATION_LOSS = LossKind(
+    id="generalization_loss",
+    title="Generalisation loss",
+    unit="1",
+    low=0.0,
+    high=1.0,
+    worse="high",
+    formula="prod_a (1 + L_a)^(1/A) - 1, L_a = (mean share - 1/m_a)/(1 - 1/m_a), "
+    "share = values a label stands for / m_a",
+    source="Iyengar 2002; the mean over columns as in ARX",
+    reading="0: every label is one value. 1: every label stands for all values of its column.",
+    compute=generalization_loss,
+    aliases=("ILoss", "loss metric", "LM"),
+)
 
 
 def _column_loss(coverage: LabelCoverage, records: int) -> float:
@@ -129,6 +181,23 @@ def precision(release: Release) -> Loss:
     return Loss(value=float(mean), reason=None, columns=columns, details=details)
 
 
+PRECISION = LossKind(
+    id="precision",
+    title="Precision",
+    unit="1",
+    low=0.0,
+    high=1.0,
+    worse="low",
+    formula="1 - mean over cells of level/height",
+    source="Sweeney 2002",
+    reading=(
+        "1: no label was generalised. 0: all are at the top of their hierarchies, or suppressed."
+    ),
+    compute=precision,
+    aliases=("Prec",),
+)
+
+
 @needs_records
 def non_uniform_entropy(release: Release) -> Loss:
     """Bits that are missing to tell the original value of each cell from what was released."""
@@ -143,6 +212,25 @@ def non_uniform_entropy(release: Release) -> Loss:
     whole = _entropy(lost, most, records * len(columns))
     details = {**_about(release.quasi), **{n: v for n, v in whole.items() if n != "bits"}}
     return Loss(whole["bits"], columns=columns, details=details)
+
+
+NON_UNIFORM_ENTROPY = LossKind(
+    id="non_uniform_entropy",
+    title="Non-uniform entropy",
+    unit="bits",
+    low=0.0,
+    high=None,
+    worse="high",
+    formula="sum over cells of log2(records with a value that the label covers / records with the "
+    "original value)",
+    source="de Waal and Willenborg 1999; Gionis and Tassa 2009",
+    reading=(
+        "Bits needed in addition to the release to tell every original value, guessing within a "
+        "label by the original's frequencies. It grows with the records: compare shares."
+    ),
+    compute=non_uniform_entropy,
+    aliases=("NUE",),
+)
 
 
 def _bits(coverage: LabelCoverage, covered: Any) -> float:
@@ -176,6 +264,24 @@ def normalized_certainty_penalty(release: Release) -> Loss:
         columns=columns,
         details={**_about(release.quasi), "reading": readings},
     )
+
+
+NORMALIZED_CERTAINTY_PENALTY = LossKind(
+    id="normalized_certainty_penalty",
+    title="Normalised certainty penalty",
+    unit="1",
+    low=0.0,
+    high=1.0,
+    worse="high",
+    formula=(
+        "mean over cells of width/range for intervals, leaves/m_a for categories (0 for one "
+        "leaf), 1 where suppressed"
+    ),
+    source="Xu et al. 2006",
+    reading="How much of its column a label leaves open. 0: every value is told; 1: none is.",
+    compute=normalized_certainty_penalty,
+    aliases=("NCP",),
+)
 
 
 def _widths(column: PairedColumn) -> Floats | None:
@@ -221,88 +327,10 @@ def _about(columns: Sequence[PairedColumn]) -> dict[str, Any]:
 
 
 KINDS = (
-    Kind(
-        id="discernability",
-        title="Discernability",
-        unit="records²",
-        low=1.0,
-        high=None,
-        worse="high",
-        formula="sum_q n_q² + suppressed·N",
-        source="Bayardo and Agrawal 2005",
-        reading="Each record is charged with the records it can no longer be told from; a suppressed one "
-        "with all of them. Divided by N it is the size of the class of a typical record.",
-        compute=discernability,
-        aliases=("DM", "discernibility"),
-    ),
-    Kind(
-        id="average_class_size",
-        title="Average class size",
-        unit="records",
-        low=1.0,
-        high=None,
-        worse="high",
-        formula="(N - suppressed)/K",
-        source="LeFevre, DeWitt and Ramakrishnan 2006, without their division by k",
-        reading="Records a released class. Suppressed records are left out, so it may fall where more are "
-        "suppressed.",
-        compute=average_class_size,
-        aliases=("C_avg",),
-    ),
-    Kind(
-        id="generalization_loss",
-        title="Generalisation loss",
-        unit="1",
-        low=0.0,
-        high=1.0,
-        worse="high",
-        formula="prod_a (1 + L_a)^(1/A) - 1, L_a = (mean share - 1/m_a)/(1 - 1/m_a), "
-        "share = values a label stands for / m_a",
-        source="Iyengar 2002; the mean over columns as in ARX",
-        reading="0: every label is one value. 1: every label stands for all values of its column.",
-        compute=generalization_loss,
-        aliases=("ILoss", "loss metric", "LM"),
-    ),
-    Kind(
-        id="precision",
-        title="Precision",
-        unit="1",
-        low=0.0,
-        high=1.0,
-        worse="low",
-        formula="1 - mean over cells of level/height",
-        source="Sweeney 2002",
-        reading="1: no label was generalised. 0: all are at the top of their hierarchies, or suppressed.",
-        compute=precision,
-        aliases=("Prec",),
-    ),
-    Kind(
-        id="non_uniform_entropy",
-        title="Non-uniform entropy",
-        unit="bits",
-        low=0.0,
-        high=None,
-        worse="high",
-        formula="sum over cells of log2(records with a value that the label covers / records with the "
-        "original value)",
-        source="de Waal and Willenborg 1999; Gionis and Tassa 2009",
-        reading="Bits needed in addition to the release to tell every original value, guessing within a "
-        "label by the original's frequencies. It grows with the records: compare shares.",
-        compute=non_uniform_entropy,
-        aliases=("NUE",),
-    ),
-    Kind(
-        id="normalized_certainty_penalty",
-        title="Normalised certainty penalty",
-        unit="1",
-        low=0.0,
-        high=1.0,
-        worse="high",
-        formula="mean over cells of width/range for intervals, leaves/m_a for categories (0 for one leaf), "
-        "1 where suppressed",
-        source="Xu et al. 2006",
-        reading="How much of its column a label leaves open. 0: every value is told; 1: none is.",
-        compute=normalized_certainty_penalty,
-        aliases=("NCP",),
-    ),
+    DISCERNABILITY,
+    AVERAGE_CLASS_SIZE,
+    GENERALIZATION_LOSS,
+    PRECISION,
+    NON_UNIFORM_ENTROPY,
+    NORMALIZED_CERTAINTY_PENALTY,
 )

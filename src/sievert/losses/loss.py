@@ -211,7 +211,7 @@ def needs_records(compute: Callable[[Release], Loss]) -> Callable[[Release], Los
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class LossKind:
     """A kind of loss: what it is, how to read it, where it comes from."""
 
     id: str

@@ -17,8 +17,8 @@ from sievert.losses.label_sets import (
     value_label_pairs,
 )
 from sievert.losses.loss import (
-    Kind,
     Loss,
+    LossKind,
     PairedColumn,
     Release,
     computed_once,
@@ -42,6 +42,24 @@ def hellinger_margins(release: Release) -> Loss:
     )
 
 
+HELLINGER_MARGINS = LossKind(
+    id="hellinger_margins",
+    title="Hellinger distance of columns",
+    unit="1",
+    low=0.0,
+    high=1.0,
+    worse="high",
+    formula="mean over columns of sqrt(1/2 sum_v (sqrt p(v) - sqrt p'(v))²)",
+    source="Hellinger 1909; for released microdata Gomatam and Karr 2003, Torra and Carlson 2013",
+    reading=(
+        "0: every text is as frequent as before. 1: no text of the original is left. A "
+        "suppressed cell is a text of its own."
+    ),
+    compute=hellinger_margins,
+    aliases=("Hellinger",),
+)
+
+
 @needs_records
 def hellinger_pairs(release: Release) -> Loss:
     """The mean over pairs of columns of the distance of their joint distribution."""
@@ -62,6 +80,23 @@ def hellinger_pairs(release: Release) -> Loss:
         "pairs": [{"columns": [a, b], "distance": d} for (a, b), d in distances.items()],
     }
     return Loss(math.fsum(distances.values()) / len(distances), columns=columns, details=details)
+
+
+HELLINGER_PAIRS = LossKind(
+    id="hellinger_pairs",
+    title="Hellinger distance of pairs of columns",
+    unit="1",
+    low=0.0,
+    high=1.0,
+    worse="high",
+    formula="mean over pairs of columns of sqrt(1/2 sum_vw (sqrt p(v,w) - sqrt p'(v,w))²)",
+    source="Hellinger 1909; for released microdata Gomatam and Karr 2003, Torra and Carlson 2013",
+    reading=(
+        "0: every combination of two columns is as frequent as before. Never below the distance "
+        "of either column."
+    ),
+    compute=hellinger_pairs,
+)
 
 
 class _Texts:
@@ -127,31 +162,6 @@ def _distance(n: Ints, m: Ints, records: int) -> float:
 
 
 KINDS = (
-    Kind(
-        id="hellinger_margins",
-        title="Hellinger distance of columns",
-        unit="1",
-        low=0.0,
-        high=1.0,
-        worse="high",
-        formula="mean over columns of sqrt(1/2 sum_v (sqrt p(v) - sqrt p'(v))²)",
-        source="Hellinger 1909; for released microdata Gomatam and Karr 2003, Torra and Carlson 2013",
-        reading="0: every text is as frequent as before. 1: no text of the original is left. A suppressed "
-        "cell is a text of its own.",
-        compute=hellinger_margins,
-        aliases=("Hellinger",),
-    ),
-    Kind(
-        id="hellinger_pairs",
-        title="Hellinger distance of pairs of columns",
-        unit="1",
-        low=0.0,
-        high=1.0,
-        worse="high",
-        formula="mean over pairs of columns of sqrt(1/2 sum_vw (sqrt p(v,w) - sqrt p'(v,w))²)",
-        source="Hellinger 1909; for released microdata Gomatam and Karr 2003, Torra and Carlson 2013",
-        reading="0: every combination of two columns is as frequent as before. Never below the distance "
-        "of either column.",
-        compute=hellinger_pairs,
-    ),
+    HELLINGER_MARGINS,
+    HELLINGER_PAIRS,
 )

@@ -19,7 +19,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, as_numbers, in_order
+from sievert.losses.loss import GONE, Loss, LossKind, PairedColumn, Release, as_numbers, in_order
 from sievert.losses.numeric_columns import (
     NO_RECORDS,
     SINGULAR,
@@ -306,19 +306,20 @@ def model_loss(release: Release) -> Loss:
     return Loss(tree["value"], columns=extra, details={"smoothing": SMOOTHING, **details})
 
 
-KINDS = (
-    Kind(
-        id="model_loss",
-        title="Model loss (tree)",
-        unit="bits per record",
-        low=None,
-        high=None,
-        worse="high",
-        formula="mean over original records of log2 p(x)/p'(x), p and p' Chow-Liu trees fitted on the "
-        "original and on the release, half a record added a cell",
-        source="Chow and Liu 1968; Krichevsky and Trofimov 1981",
-        reading="0: a model learnt from the release describes the original as well as one of its own.",
-        compute=model_loss,
-        aliases=("tree",),
-    ),
+MODEL_LOSS = LossKind(
+    id="model_loss",
+    title="Model loss (tree)",
+    unit="bits per record",
+    low=None,
+    high=None,
+    worse="high",
+    formula="mean over original records of log2 p(x)/p'(x), p and p' Chow-Liu trees fitted on the "
+    "original and on the release, half a record added a cell",
+    source="Chow and Liu 1968; Krichevsky and Trofimov 1981",
+    reading="0: a model learnt from the release describes the original as well as one of its own.",
+    compute=model_loss,
+    aliases=("tree",),
 )
+
+
+KINDS = (MODEL_LOSS,)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.formatting.remarks import Remark, figure
-from sievert.losses.loss import Kind, Loss, Release, without
+from sievert.losses.loss import Loss, LossKind, Release, without
 from sievert.losses.numeric_columns import (
     SINGULAR,
     NumericColumn,
@@ -68,6 +68,26 @@ def probabilistic_information_loss(release: Release) -> Loss:
         columns=columns,
         details=details,
     )
+
+
+PROBABILISTIC_INFORMATION_LOSS = LossKind(
+    id="probabilistic_information_loss",
+    title="Probabilistic information loss",
+    unit="1",
+    low=0.0,
+    high=1.0,
+    worse="high",
+    formula=(
+        "mean over statistics of 2·P(0 <= Z <= |theta' - theta|/sqrt(Var theta)): a probability"
+    ),
+    source="Mateo-Sanz, Domingo-Ferrer and Sebé 2005",
+    reading=(
+        "0: every mean, variance, covariance, correlation and quantile is kept; near 1: all lie "
+        "further off than sampling would explain."
+    ),
+    compute=probabilistic_information_loss,
+    aliases=("PIL",),
+)
 
 
 def _statistics(kind: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -189,10 +209,38 @@ def covariance_discrepancy(release: Release) -> Loss:
     )
 
 
+COVARIANCE_DISCREPANCY = LossKind(
+    id="covariance_discrepancy",
+    title="Discrepancy of the covariances",
+    unit="1",
+    low=0.0,
+    high=None,
+    worse="high",
+    formula="mean over i <= j of |v_ij - v'_ij|/(s_i·s_j): in standard units of the original",
+    source="Domingo-Ferrer and Torra 2001 (mean absolute error), scaled as Yancey et al. 2002",
+    reading="0: every variance and covariance is kept; 1: off by a product of standard deviations.",
+    compute=covariance_discrepancy,
+)
+
+
 def correlation_discrepancy(release: Release) -> Loss:
     """Mean |r_ij - r'_ij| over i < j."""
     columns, _, correlations = _matrices(release)
     return without(ONE_NUMBER) if columns < 2 else _discrepancy(*correlations, 1)
+
+
+CORRELATION_DISCREPANCY = LossKind(
+    id="correlation_discrepancy",
+    title="Discrepancy of the correlations",
+    unit="1",
+    low=0.0,
+    high=2.0,
+    worse="high",
+    formula="mean over i < j of |r_ij - r'_ij|: a difference of correlations",
+    source="Domingo-Ferrer and Torra 2001 (mean absolute error)",
+    reading="0: every correlation is kept; 0.1: they are off by a tenth on average.",
+    compute=correlation_discrepancy,
+)
 
 
 def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
@@ -240,55 +288,23 @@ def eigenvalue_discrepancy(release: Release) -> Loss:
     )
 
 
+EIGENVALUE_DISCREPANCY = LossKind(
+    id="eigenvalue_discrepancy",
+    title="Discrepancy of the eigenvalues",
+    unit="1",
+    low=0.0,
+    high=None,
+    worse="high",
+    formula="sum over i of |e_i - e'_i|/e_i, e the eigenvalues of the correlation matrix",
+    source="sdcMicro, dUtility with method eigen; Templ and Meindl 2008",
+    reading="0: the principal components explain as much as before.",
+    compute=eigenvalue_discrepancy,
+)
+
+
 KINDS = (
-    Kind(
-        id="probabilistic_information_loss",
-        title="Probabilistic information loss",
-        unit="1",
-        low=0.0,
-        high=1.0,
-        worse="high",
-        formula="mean over statistics of 2·P(0 <= Z <= |theta' - theta|/sqrt(Var theta)): a probability",
-        source="Mateo-Sanz, Domingo-Ferrer and Sebé 2005",
-        reading="0: every mean, variance, covariance, correlation and quantile is kept; near 1: all lie "
-        "further off than sampling would explain.",
-        compute=probabilistic_information_loss,
-        aliases=("PIL",),
-    ),
-    Kind(
-        id="covariance_discrepancy",
-        title="Discrepancy of the covariances",
-        unit="1",
-        low=0.0,
-        high=None,
-        worse="high",
-        formula="mean over i <= j of |v_ij - v'_ij|/(s_i·s_j): in standard units of the original",
-        source="Domingo-Ferrer and Torra 2001 (mean absolute error), scaled as Yancey et al. 2002",
-        reading="0: every variance and covariance is kept; 1: off by a product of standard deviations.",
-        compute=covariance_discrepancy,
-    ),
-    Kind(
-        id="correlation_discrepancy",
-        title="Discrepancy of the correlations",
-        unit="1",
-        low=0.0,
-        high=2.0,
-        worse="high",
-        formula="mean over i < j of |r_ij - r'_ij|: a difference of correlations",
-        source="Domingo-Ferrer and Torra 2001 (mean absolute error)",
-        reading="0: every correlation is kept; 0.1: they are off by a tenth on average.",
-        compute=correlation_discrepancy,
-    ),
-    Kind(
-        id="eigenvalue_discrepancy",
-        title="Discrepancy of the eigenvalues",
-        unit="1",
-        low=0.0,
-        high=None,
-        worse="high",
-        formula="sum over i of |e_i - e'_i|/e_i, e the eigenvalues of the correlation matrix",
-        source="sdcMicro, dUtility with method eigen; Templ and Meindl 2008",
-        reading="0: the principal components explain as much as before.",
-        compute=eigenvalue_discrepancy,
-    ),
+    PROBABILISTIC_INFORMATION_LOSS,
+    COVARIANCE_DISCREPANCY,
+    CORRELATION_DISCREPANCY,
+    EIGENVALUE_DISCREPANCY,
 )

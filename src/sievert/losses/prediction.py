@@ -17,8 +17,8 @@ from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import (
     GONE,
-    Kind,
     Loss,
+    LossKind,
     PairedColumn,
     Release,
     in_order,
@@ -214,19 +214,24 @@ def prediction(release: Release) -> Loss:
     )
 
 
-KINDS = (
-    Kind(
-        id="prediction",
-        title="Accuracy lost in prediction",
-        unit="1",
-        low=-1.0,
-        high=1.0,
-        worse="high",
-        formula="accuracy of naive Bayes learnt on half of the original less that learnt on half of the "
-        "release, each the share of the other half's original values foretold right",
-        source="Iyengar 2002 (classification as a use of the data); the model as in Duda and Hart 1973",
-        reading="0: a column is foretold as well from the release; the baseline is the commonest value.",
-        compute=prediction,
-        aliases=("accuracy",),
+PREDICTION = LossKind(
+    id="prediction",
+    title="Accuracy lost in prediction",
+    unit="1",
+    low=-1.0,
+    high=1.0,
+    worse="high",
+    formula=(
+        "accuracy of naive Bayes learnt on half of the original less that learnt on half of the "
+        "release, each the share of the other half's original values foretold right"
     ),
+    source="Iyengar 2002 (classification as a use of the data); the model as in Duda and Hart 1973",
+    reading=(
+        "0: a column is foretold as well from the release; the baseline is the commonest value."
+    ),
+    compute=prediction,
+    aliases=("accuracy",),
 )
+
+
+KINDS = (PREDICTION,)

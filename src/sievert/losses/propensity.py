@@ -18,7 +18,7 @@ import numpy as np
 from sievert.arrays import Bools, Floats, Ints
 from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, without
+from sievert.losses.loss import GONE, Loss, LossKind, PairedColumn, Release, without
 from sievert.losses.numeric_columns import NumericColumn, numeric_columns, ranks
 
 ALIASED = 1e-9  # share of its variance that a term must keep beside others
@@ -359,20 +359,23 @@ def pmse(release: Release) -> Loss:
     return Loss(value, columns=compared, details=details)
 
 
-KINDS = (
-    Kind(
-        id="pmse",
-        title="Propensity score (pMSE)",
-        unit="1",
-        low=0.0,
-        high=0.25,
-        worse="high",
-        formula="mean of (p - c)^2 over the pooled records, p from a logistic model of all columns, "
-        "c = n'/(n + n'): a squared probability",
-        source="Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018",
-        reading="0: no model of single columns tells the release from the original; c·(1 - c): it always "
-        "does.",
-        compute=pmse,
-        aliases=("propensity score", "propensity"),
+PMSE = LossKind(
+    id="pmse",
+    title="Propensity score (pMSE)",
+    unit="1",
+    low=0.0,
+    high=0.25,
+    worse="high",
+    formula="mean of (p - c)^2 over the pooled records, p from a logistic model of all columns, "
+    "c = n'/(n + n'): a squared probability",
+    source="Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018",
+    reading=(
+        "0: no model of single columns tells the release from the original; c·(1 - c): it always "
+        "does."
     ),
+    compute=pmse,
+    aliases=("propensity score", "propensity"),
 )
+
+
+KINDS = (PMSE,)

@@ -43,6 +43,93 @@ def _gap(gaps: Gaps | None, records: int) -> float:
     return kernel.ratio(*kernel.largest_ratio(gaps.gap, bottom))
 
 
+def moved_share(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the distance of equally far values is above the limit."""
+    moved = 0
+    for s in seen:
+        moved = moved + np.maximum(0, tally[s] * records - totals[s] * size)
+    return moved / (size * records) - limit
+
+
+T_CLOSENESS = Measure(
+    id="t_closeness",
+    title="Largest shift of a group (t-closeness)",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="high",
+    formula="max_q 1/2 sum_s |p(s|q) - p(s)|",
+    source="Li, Li and Venkatasubramanian 2007",
+    reading="share of the worst class that would have to change value to look like the table",
+    laws=(*BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER),
+    compute=lambda target, _: _gap(target.counts.gaps, target.records),
+    kinds=("secret",),
+    needs=frozenset({"gaps"}),
+    aliases=("t", "EMD", "equal-distance EMD"),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(name="equal_t", side="max", excess=moved_share, convex=True, distance=True),
+    ),
+    exposes_group=True,
+)
+
+
+def moved_in_tree(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the mean over levels of the distance of labels is above the limit."""
+    moved = 0
+    for level in range(len(tree)):
+        work[:] = 0
+        for s in range(len(totals)):
+            work[tree[level, s]] += tally[s] * records - totals[s] * size
+        for label in range(len(totals)):
+            moved = moved + np.maximum(0, work[label])
+    return moved / (size * records * len(tree)) - limit
+
+
+T_CLOSENESS_HIERARCHICAL = Measure(
+    id="t_closeness_hierarchical",
+    title="Largest shift, hierarchy",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="high",
+    formula="max_q earth mover's distance, ground distance level of the common ancestor / height",
+    source="Li, Li and Venkatasubramanian 2007",
+    reading="as t-closeness, but values that are alike by the hierarchy count as near",
+    laws=(*ALWAYS, Law.REPETITION, *MONOTONE),
+    compute=lambda target, _: _gap(target.counts.hierarchy_gaps, target.records),
+    kinds=("secret",),
+    needs=frozenset({"hierarchy"}),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(name="tree_t", side="max", excess=moved_in_tree, convex=True, distance=True),
+    ),
+    exposes_group=True,
+)
+
+
 def t_closeness_ordered(target: SecretTarget, options: Options) -> MeasureResult:
     """max over q of 1/(m-1) · sum over i < m of |cumulated p(.|q) - cumulated p|."""
     which = {"order": options["order"]} if "order" in options else {}
@@ -143,6 +230,51 @@ def _ordered_distance(ranked: Ranked, i: int, records: int) -> Fraction:
     return Fraction(distance, records * size * (len(ranked.totals) - 1))
 
 
+def moved_ranks(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the distance in ranks is above the limit."""
+    steps = max(len(totals) - 1, 1)
+    moved = 0
+    ahead = 0
+    for s in range(len(totals) - 1):
+        ahead = ahead + tally[s] * records - totals[s] * size
+        moved = moved + np.abs(ahead)
+    return moved / (size * records * steps) - limit
+
+
+T_CLOSENESS_ORDERED = Measure(
+    id="t_closeness_ordered",
+    title="Largest shift, ordered values",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="high",
+    formula="max_q 1/(m-1) sum_i |P(i|q) - P(i)|, P cumulated",
+    source="Li, Li and Venkatasubramanian 2007",
+    reading="mean distance in ranks that a class is away from the table, 1 = from end to end",
+    laws=(*ALWAYS, Law.REPETITION, *MONOTONE),
+    compute=t_closeness_ordered,
+    kinds=("secret",),
+    needs=frozenset({"order"}),
+    aliases=("EMD", "ordered EMD", "ordered t-closeness"),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(name="ordered_t", side="max", excess=moved_ranks, convex=True, distance=True),
+    ),
+    exposes_group=True,
+)
+
+
 class _Gains:
     """p(s|q)/p(s) over the occupied cells, its extremes compared exactly."""
 
@@ -185,95 +317,6 @@ def _beta(gains: _Gains) -> float:
     return float(max(Fraction(0), gains.highest() - 1))
 
 
-def enhanced_beta_likeness(target: SecretTarget, options: Options) -> MeasureResult:
-    """max over s of min(B, -ln p(s)), B the basic value of the table."""
-    gains = _Gains(target)
-    rarity = kernel.log2_ratio(gains.cells.value_size, target.records) * kernel.LN2
-    satisfiable = bool(np.all(gains.excess() <= rarity))  # equal only where both are 0
-    return MeasureResult(
-        min(_beta(gains), float(rarity.max())), details={"satisfiable": satisfiable}
-    )
-
-
-def delta_disclosure(target: SecretTarget, options: Options) -> Number | MeasureResult:
-    """max over q and all s of |ln(p(s|q)/p(s))|; unbounded where a class lacks a value."""
-    return (
-        undefined(UNBOUNDED)
-        if int(target.profiles.lengths.min()) < target.values.things
-        else delta_disclosure_present(target, options)
-    )
-
-
-def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
-    """The same over the values that occur in the class."""
-    gains = _Gains(target)
-    return max(abs(kernel.ln(gains.highest())), abs(kernel.ln(gains.lowest())))
-
-
-# -- what limits demand of a class -----------------------------------------------------------------
-
-
-def moved_share(
-    tally: Any,
-    seen: Any,
-    size: Any,
-    totals: Ints,
-    records: int,
-    limit: float,
-    value: int,
-    tree: Ints,
-    work: Any,
-) -> Any:
-    """How far the distance of equally far values is above the limit."""
-    moved = 0
-    for s in seen:
-        moved = moved + np.maximum(0, tally[s] * records - totals[s] * size)
-    return moved / (size * records) - limit
-
-
-def moved_ranks(
-    tally: Any,
-    seen: Any,
-    size: Any,
-    totals: Ints,
-    records: int,
-    limit: float,
-    value: int,
-    tree: Ints,
-    work: Any,
-) -> Any:
-    """How far the distance in ranks is above the limit."""
-    steps = max(len(totals) - 1, 1)
-    moved = 0
-    ahead = 0
-    for s in range(len(totals) - 1):
-        ahead = ahead + tally[s] * records - totals[s] * size
-        moved = moved + np.abs(ahead)
-    return moved / (size * records * steps) - limit
-
-
-def moved_in_tree(
-    tally: Any,
-    seen: Any,
-    size: Any,
-    totals: Ints,
-    records: int,
-    limit: float,
-    value: int,
-    tree: Ints,
-    work: Any,
-) -> Any:
-    """How far the mean over levels of the distance of labels is above the limit."""
-    moved = 0
-    for level in range(len(tree)):
-        work[:] = 0
-        for s in range(len(totals)):
-            work[tree[level, s]] += tally[s] * records - totals[s] * size
-        for label in range(len(totals)):
-            moved = moved + np.maximum(0, work[label])
-    return moved / (size * records * len(tree)) - limit
-
-
 def beta_excess(
     tally: Any,
     seen: Any,
@@ -298,6 +341,45 @@ def _largest_beta(totals: Ints, limit: float) -> float:
     """All records of a class have the rarest value."""
     rarest = min(int(n) for n in totals if n)
     return max(0.0, (int(totals.sum()) - rarest) / rarest - limit)
+
+
+BETA_LIKENESS = Measure(
+    id="beta_likeness",
+    title="Basic beta-likeness",
+    unit="1",
+    low=0,
+    high=None,
+    riskier="high",
+    formula="max(0, max_q,s (p(s|q) - p(s))/p(s))",
+    source="Cao and Karras 2012",
+    reading="a value is at most 1 + beta times as likely in a class as in the table",
+    laws=(*BLIND, *MONOTONE, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
+    compute=lambda target, _: _beta(_Gains(target)),
+    kinds=("secret",),
+    needs=frozenset({"joint"}),
+    aliases=("beta",),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(
+            name="beta",
+            side="max",
+            excess=beta_excess,
+            convex=True,
+            largest_excess=_largest_beta,
+        ),
+    ),
+)
+
+
+def enhanced_beta_likeness(target: SecretTarget, options: Options) -> MeasureResult:
+    """max over s of min(B, -ln p(s)), B the basic value of the table."""
+    gains = _Gains(target)
+    rarity = kernel.log2_ratio(gains.cells.value_size, target.records) * kernel.LN2
+    satisfiable = bool(np.all(gains.excess() <= rarity))  # equal only where both are 0
+    return MeasureResult(
+        min(_beta(gains), float(rarity.max())), details={"satisfiable": satisfiable}
+    )
 
 
 def enhanced_excess(
@@ -332,25 +414,42 @@ def _largest_enhanced(totals: Ints, limit: float) -> float:
     return largest
 
 
-def delta_present_breaks(
-    tally: Any,
-    seen: Any,
-    size: Any,
-    totals: Ints,
-    records: int,
-    limit: float,
-    value: int,
-    tree: Ints,
-    work: Any,
-) -> Any:
-    """Whether |ln(p(s|q)/p(s))| of a value in the class is above the limit."""
-    largest = 0.0
-    for s in seen:
-        if totals[s] > 0:
-            occurs = np.minimum(tally[s], 1)  # 0: the value is not in the class
-            ratio = (np.maximum(tally[s], 1) * records) / (size * totals[s])
-            largest = np.maximum(largest, occurs * np.abs(np.log(ratio)))
-    return largest > limit + DUST
+ENHANCED_BETA_LIKENESS = Measure(
+    id="enhanced_beta_likeness",
+    title="Enhanced beta-likeness",
+    unit="nats",
+    low=0,
+    high=None,
+    riskier="high",
+    formula="max_s min(B, -ln p(s)), B = beta_likeness",
+    source="Cao and Karras 2012 (pycanon's reading)",
+    reading="beta capped by minus the logarithm of the rarest value's frequency",
+    laws=(*BLIND, *MONOTONE),
+    compute=enhanced_beta_likeness,
+    kinds=("secret",),
+    needs=frozenset({"joint"}),
+    aliases=("enhanced beta",),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(
+            name="enhanced",
+            side="max",
+            excess=enhanced_excess,
+            convex=True,
+            largest_excess=_largest_enhanced,
+        ),
+    ),
+)
+
+
+def delta_disclosure(target: SecretTarget, options: Options) -> Number | MeasureResult:
+    """max over q and all s of |ln(p(s|q)/p(s))|; unbounded where a class lacks a value."""
+    return (
+        undefined(UNBOUNDED)
+        if int(target.profiles.lengths.min()) < target.values.things
+        else delta_disclosure_present(target, options)
+    )
 
 
 def delta_breaks(
@@ -380,161 +479,80 @@ def delta_breaks(
     return (largest > limit + DUST) | (values < of_table)
 
 
+DELTA_DISCLOSURE = Measure(
+    id="delta_disclosure",
+    title="delta-disclosure",
+    unit="nats",
+    low=0,
+    high=None,
+    riskier="high",
+    formula="max_q,s |ln(p(s|q)/p(s))|, all s of the table",
+    source="Brickell and Shmatikov 2008",
+    reading="unbounded as soon as a class lacks a value: it can be ruled out for its members",
+    laws=(*BLIND, *MONOTONE),
+    compute=delta_disclosure,
+    kinds=("secret",),
+    needs=frozenset({"joint"}),
+    aliases=("delta",),
+    influence=None,
+    of_class=True,
+    class_rules=(ClassRule(name="delta", side="max", excess=delta_breaks),),
+)
+
+
+def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
+    """The same over the values that occur in the class."""
+    gains = _Gains(target)
+    return max(abs(kernel.ln(gains.highest())), abs(kernel.ln(gains.lowest())))
+
+
+def delta_present_breaks(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """Whether |ln(p(s|q)/p(s))| of a value in the class is above the limit."""
+    largest = 0.0
+    for s in seen:
+        if totals[s] > 0:
+            occurs = np.minimum(tally[s], 1)  # 0: the value is not in the class
+            ratio = (np.maximum(tally[s], 1) * records) / (size * totals[s])
+            largest = np.maximum(largest, occurs * np.abs(np.log(ratio)))
+    return largest > limit + DUST
+
+
+DELTA_DISCLOSURE_PRESENT = Measure(
+    id="delta_disclosure_present",
+    title="delta-disclosure of present values",
+    unit="nats",
+    low=0,
+    high=None,
+    riskier="high",
+    formula="max_q,s |ln(p(s|q)/p(s))|, s with n_qs > 0",
+    source="pycanon's delta_disclosure",
+    reading="for comparison with pycanon: it can rise when values are merged",
+    laws=BLIND,
+    compute=delta_disclosure_present,
+    kinds=("secret",),
+    needs=frozenset({"joint"}),
+    influence=None,
+    of_class=True,
+    class_rules=(ClassRule(name="delta_present", side="max", excess=delta_present_breaks),),
+)
+
+
 CLOSENESS: tuple[Measure, ...] = (
-    Measure(
-        id="t_closeness",
-        title="Largest shift of a group (t-closeness)",
-        unit="1",
-        low=0,
-        high=1,
-        riskier="high",
-        formula="max_q 1/2 sum_s |p(s|q) - p(s)|",
-        source="Li, Li and Venkatasubramanian 2007",
-        reading="share of the worst class that would have to change value to look like the table",
-        laws=(*BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER),
-        compute=lambda target, _: _gap(target.counts.gaps, target.records),
-        kinds=("secret",),
-        needs=frozenset({"gaps"}),
-        aliases=("t", "EMD", "equal-distance EMD"),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(name="equal_t", side="max", excess=moved_share, convex=True, distance=True),
-        ),
-        exposes_group=True,
-    ),
-    Measure(
-        id="t_closeness_ordered",
-        title="Largest shift, ordered values",
-        unit="1",
-        low=0,
-        high=1,
-        riskier="high",
-        formula="max_q 1/(m-1) sum_i |P(i|q) - P(i)|, P cumulated",
-        source="Li, Li and Venkatasubramanian 2007",
-        reading="mean distance in ranks that a class is away from the table, 1 = from end to end",
-        laws=(*ALWAYS, Law.REPETITION, *MONOTONE),
-        compute=t_closeness_ordered,
-        kinds=("secret",),
-        needs=frozenset({"order"}),
-        aliases=("EMD", "ordered EMD", "ordered t-closeness"),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(name="ordered_t", side="max", excess=moved_ranks, convex=True, distance=True),
-        ),
-        exposes_group=True,
-    ),
-    Measure(
-        id="t_closeness_hierarchical",
-        title="Largest shift, hierarchy",
-        unit="1",
-        low=0,
-        high=1,
-        riskier="high",
-        formula="max_q earth mover's distance, ground distance level of the common ancestor / height",
-        source="Li, Li and Venkatasubramanian 2007",
-        reading="as t-closeness, but values that are alike by the hierarchy count as near",
-        laws=(*ALWAYS, Law.REPETITION, *MONOTONE),
-        compute=lambda target, _: _gap(target.counts.hierarchy_gaps, target.records),
-        kinds=("secret",),
-        needs=frozenset({"hierarchy"}),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(name="tree_t", side="max", excess=moved_in_tree, convex=True, distance=True),
-        ),
-        exposes_group=True,
-    ),
-    Measure(
-        id="beta_likeness",
-        title="Basic beta-likeness",
-        unit="1",
-        low=0,
-        high=None,
-        riskier="high",
-        formula="max(0, max_q,s (p(s|q) - p(s))/p(s))",
-        source="Cao and Karras 2012",
-        reading="a value is at most 1 + beta times as likely in a class as in the table",
-        laws=(*BLIND, *MONOTONE, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
-        compute=lambda target, _: _beta(_Gains(target)),
-        kinds=("secret",),
-        needs=frozenset({"joint"}),
-        aliases=("beta",),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(
-                name="beta",
-                side="max",
-                excess=beta_excess,
-                convex=True,
-                largest_excess=_largest_beta,
-            ),
-        ),
-    ),
-    Measure(
-        id="enhanced_beta_likeness",
-        title="Enhanced beta-likeness",
-        unit="nats",
-        low=0,
-        high=None,
-        riskier="high",
-        formula="max_s min(B, -ln p(s)), B = beta_likeness",
-        source="Cao and Karras 2012 (pycanon's reading)",
-        reading="beta capped by minus the logarithm of the rarest value's frequency",
-        laws=(*BLIND, *MONOTONE),
-        compute=enhanced_beta_likeness,
-        kinds=("secret",),
-        needs=frozenset({"joint"}),
-        aliases=("enhanced beta",),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(
-                name="enhanced",
-                side="max",
-                excess=enhanced_excess,
-                convex=True,
-                largest_excess=_largest_enhanced,
-            ),
-        ),
-    ),
-    Measure(
-        id="delta_disclosure",
-        title="delta-disclosure",
-        unit="nats",
-        low=0,
-        high=None,
-        riskier="high",
-        formula="max_q,s |ln(p(s|q)/p(s))|, all s of the table",
-        source="Brickell and Shmatikov 2008",
-        reading="unbounded as soon as a class lacks a value: it can be ruled out for its members",
-        laws=(*BLIND, *MONOTONE),
-        compute=delta_disclosure,
-        kinds=("secret",),
-        needs=frozenset({"joint"}),
-        aliases=("delta",),
-        influence=None,
-        of_class=True,
-        class_rules=(ClassRule(name="delta", side="max", excess=delta_breaks),),
-    ),
-    Measure(
-        id="delta_disclosure_present",
-        title="delta-disclosure of present values",
-        unit="nats",
-        low=0,
-        high=None,
-        riskier="high",
-        formula="max_q,s |ln(p(s|q)/p(s))|, s with n_qs > 0",
-        source="pycanon's delta_disclosure",
-        reading="for comparison with pycanon: it can rise when values are merged",
-        laws=BLIND,
-        compute=delta_disclosure_present,
-        kinds=("secret",),
-        needs=frozenset({"joint"}),
-        influence=None,
-        of_class=True,
-        class_rules=(ClassRule(name="delta_present", side="max", excess=delta_present_breaks),),
-    ),
+    T_CLOSENESS,
+    T_CLOSENESS_ORDERED,
+    T_CLOSENESS_HIERARCHICAL,
+    BETA_LIKENESS,
+    ENHANCED_BETA_LIKENESS,
+    DELTA_DISCLOSURE,
+    DELTA_DISCLOSURE_PRESENT,
 )

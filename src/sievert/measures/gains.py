@@ -26,7 +26,7 @@ from sievert.measures.target import SecretTarget
 
 
 def _highest_gain(cells: JointCounts, records: int) -> float:
-    """max over q and s of (n_qs·N - n_q·n_s)/(n_q·(N - n_s)); 0 where everybody has the value."""
+    """max over q, s of (n_qs·N - n_q·n_s)/(n_q·(N - n_s)); 0 where everybody has the value."""
     every = kernel.exact_products(records, cells.count, cells.class_size, cells.value_size)
     n, q, s = (column[every[2] < records] for column in every)
     if not len(n):
@@ -100,6 +100,30 @@ def gain_excess(
     return largest - limit
 
 
+CONFIDENCE_GAIN = Measure(
+    id="confidence_gain",
+    title="Highest gain in confidence",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="high",
+    formula="max_q,s (p(s|q) - p(s))/(1 - p(s))",
+    source=(
+        "certainty factor of a rule (Shortliffe and Buchanan 1975), of the worst class and value"
+    ),
+    reading="0: no class makes any value more likely; 1: in some class a value is certain",
+    laws=(*BLIND, *MONOTONE),
+    compute=confidence_gain,
+    kinds=("secret",),
+    needs=frozenset({"joint", "known", "known_joint"}),
+    influence=None,
+    of_class=True,
+    class_rules=(ClassRule(name="gain", side="max", excess=gain_excess, convex=True, known=True),),
+    in_percent=True,
+    exposes_group=True,
+)
+
+
 def guess_gain(target: SecretTarget, _: Options) -> MeasureResult:
     """(V_post - V_prior)/(1 - V_prior) of the Bayes vulnerabilities; 0 for a constant secret."""
     counts = target.counts
@@ -110,45 +134,27 @@ def guess_gain(target: SecretTarget, _: Options) -> MeasureResult:
     return _gain(target, _guess_gain(target.profiles, target.values.most, records), known)
 
 
+GUESS_GAIN = Measure(
+    id="guess_gain",
+    title="Best-guess gain",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="high",
+    formula="(V_post - V_prior)/(1 - V_prior)",
+    source="Goodman and Kruskal 1954 (lambda); Bayes vulnerabilities (Smith 2009)",
+    reading="share of the wrong guesses without the class that the class puts right",
+    laws=(*BLIND, *MONOTONE),
+    compute=guess_gain,
+    kinds=("secret",),
+    needs=frozenset({"known"}),
+    aliases=("best-guess gain", "lambda", "Goodman-Kruskal lambda"),
+    influence=influence_on_guess_gain,
+    in_percent=True,
+)
+
+
 GAINS: tuple[Measure, ...] = (
-    Measure(
-        id="confidence_gain",
-        title="Highest gain in confidence",
-        unit="1",
-        low=0,
-        high=1,
-        riskier="high",
-        formula="max_q,s (p(s|q) - p(s))/(1 - p(s))",
-        source="certainty factor of a rule (Shortliffe and Buchanan 1975), of the worst class and value",
-        reading="0: no class makes any value more likely; 1: in some class a value is certain",
-        laws=(*BLIND, *MONOTONE),
-        compute=confidence_gain,
-        kinds=("secret",),
-        needs=frozenset({"joint", "known", "known_joint"}),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(name="gain", side="max", excess=gain_excess, convex=True, known=True),
-        ),
-        in_percent=True,
-        exposes_group=True,
-    ),
-    Measure(
-        id="guess_gain",
-        title="Best-guess gain",
-        unit="1",
-        low=0,
-        high=1,
-        riskier="high",
-        formula="(V_post - V_prior)/(1 - V_prior)",
-        source="Goodman and Kruskal 1954 (lambda); Bayes vulnerabilities (Smith 2009)",
-        reading="share of the wrong guesses without the class that the class puts right",
-        laws=(*BLIND, *MONOTONE),
-        compute=guess_gain,
-        kinds=("secret",),
-        needs=frozenset({"known"}),
-        aliases=("best-guess gain", "lambda", "Goodman-Kruskal lambda"),
-        influence=influence_on_guess_gain,
-        in_percent=True,
-    ),
+    CONFIDENCE_GAIN,
+    GUESS_GAIN,
 )

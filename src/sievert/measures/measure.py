@@ -54,7 +54,7 @@ ALWAYS = (Law.PERMUTATION, Law.RENAMING, Law.RELABEL_QUASI, Law.COPY)
 BLIND = (*ALWAYS, Law.RELABEL_SECRET, Law.REPETITION)
 MONOTONE = (Law.COARSENING, Law.REFINING)
 
-Kind = Literal["record", "secret"]
+TargetKind = Literal["record", "secret"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class Measure:
     reading: str
     laws: tuple[Law, ...]
     compute: Callable[[Any, Mapping[str, Any]], Number | MeasureResult]
-    kinds: tuple[Kind, ...] = ("record", "secret")
+    kinds: tuple[TargetKind, ...] = ("record", "secret")
     needs: frozenset[str] = frozenset()
     influence: Bound | None = field(kw_only=True)  # of one person; None: it is never shareable
     aliases: tuple[str, ...] = field(default=(), kw_only=True)  # other names that the field uses

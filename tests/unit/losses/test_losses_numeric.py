@@ -531,7 +531,10 @@ def test_thinned_records(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (whole.details["thinned"], some.details["thinned"]) == (False, True)
     assert some.details["records"] == 900  # 100 of the 500 were not released
     every = Release(quasi=tuple(
-        PairedColumn(name=c.name, original=c.original[::4], released=c.released[::4], values=c.values, labels=c.labels) for c in pair
+        PairedColumn(
+            name=c.name, original=c.original[::4], released=c.released[::4],
+            values=c.values, labels=c.labels,
+        ) for c in pair
     ))  # fmt: skip
     monkeypatch.undo()
     units = compute("pmse", every)
@@ -556,10 +559,15 @@ def test_narrow_codes(name: str) -> None:
     found = []
     for kind in (np.int8, np.int64):
         cols = [
-            PairedColumn(name=f"c{i}", original=codes[0, i].astype(kind), released=codes[1, i].astype(kind), values=labels[i],
-                   labels=labels[(i + 2) % 3] if i == 0 else labels[i])
+            PairedColumn(
+                name=f"c{i}",
+                original=codes[0, i].astype(kind),
+                released=codes[1, i].astype(kind),
+                values=labels[i],
+                labels=labels[(i + 2) % 3] if i == 0 else labels[i],
+            )
             for i in range(3)
-        ]  # fmt: skip
+        ]
         found.append(compute(name, Release(quasi=tuple(cols[:2]), secrets=tuple(cols[2:]))))
     assert found[0] == found[1]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sievert.counts.adapter import Kind
+from sievert.counts.adapter import ColumnKind
 from sievert.counts.cells import quote_identifier
 from sievert.errors import InputError, UsageError, require, unknown
 from sievert.formatting.remarks import Remark
@@ -315,7 +315,7 @@ def check_usable(engine: Any, column: str) -> None:
     )
 
 
-def kind(engine: Any, column: str) -> Kind:
+def kind(engine: Any, column: str) -> ColumnKind:
     """Text, a float, something else with an order of its own (numbers, dates), or neither."""
     sql_type = engine.kinds[column]
     if sql_type in FLOATS:
