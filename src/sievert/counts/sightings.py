@@ -16,7 +16,7 @@ from sievert.counts.coded_cells import ClassCells
 from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
 from sievert.counts.secret_counts import level_labels, part_labels
 
-Rank = Callable[[str, Sequence[str] | None], Ints]  # of each code of a secret, in an order
+Rank = Callable[[str, Sequence[str] | None], Ints]  # the rank of each code of a secret
 
 
 def once_each(cube: Cube) -> Cube:
@@ -30,13 +30,13 @@ def distinct_sightings(cube: Cube, columns: Sequence[str]) -> Cube:
 
 
 def class_numbers(columns: Sequence[Ints], cells: int) -> Ints:
-    """Of sorted cells the class of each: its place among those that differ in some columns."""
+    """The class of each of some sorted cells: cells of a class agree in `columns`."""
     starts = run_starts(np.zeros(cells), *columns)
     return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, cells)))
 
 
 def count_seen(sightings: Cube) -> tuple[Sizes, PeopleCounts]:
-    """The sizes of classes in people, and in how many and how small ones people were seen."""
+    """The sizes of classes in people, and the number and sizes of each person's classes."""
     owner = class_numbers(sightings.codes[:-1], len(sightings.counts))
     times = sightings.counts
     sizes = np.bincount(owner, times).astype(np.int64)
@@ -49,7 +49,7 @@ def count_seen(sightings: Cube) -> tuple[Sizes, PeopleCounts]:
     alone = np.repeat(of_class[~named], times[~named])
     least = histogram(np.concatenate([smallest[seen > 0], alone]))
     classes = np.where(named, seen[person], 1)
-    widths = [int(each.max()).bit_length() for each in (classes, of_class)]
+    widths = [int(classes.max()).bit_length(), int(of_class.max()).bit_length()]
     kinds = [classes.astype(np.uint64), of_class.astype(np.uint64)]
     places, sums = merge_cells(kinds, widths, times)
     people = PeopleCounts(
@@ -64,7 +64,7 @@ def count_seen(sightings: Cube) -> tuple[Sizes, PeopleCounts]:
 
 
 class SecretSightings:
-    """Who was seen with which value of a secret in which class."""
+    """The people who were seen with each value of a secret in each class."""
 
     def __init__(self, sightings: Cube) -> None:
         *keys, values, person = sightings.codes
@@ -80,7 +80,7 @@ class SecretSightings:
         self.known = self.values > 0
 
     def count(self, groups: Ints, number: int, where: Any = True) -> Ints:
-        """How many people each of some groups has."""
+        """Count the people of each group, among the cells `where`."""
         named = (self.person > 0) & where
         unnamed = (self.person == 0) & where
         pairs = np.sort(groups[named] * self._everybody + self.person[named])
@@ -89,7 +89,7 @@ class SecretSightings:
         return distinct + rows.astype(np.int64)
 
     def certain(self) -> tuple[int, int]:
-        """How many people are in classes where all have one value, and how many there are."""
+        """Count the people in classes where all have one value, and all people."""
         cells = self.cells(np.arange(len(self.texts)))
         classes = np.zeros(self.classes, dtype=bool)
         classes[cells.owner[cells.counts == self.people[cells.owner]]] = True
@@ -117,32 +117,40 @@ def count_secret(
     rank: Rank,
     **rare: Any,
 ) -> SecretCounts:
-    """Everything about one secret that `needs` names, in people."""
+    """Count what `needs` names about one secret, in people."""
     cells = seen.cells(np.arange(len(seen.texts)))
     missing = int(cells.totals[0])
     records = int(cells.counts.sum())
     counts: dict[str, Any] = {"missing": missing}
     texts = seen.texts
     present = [text for text in seen.texts if text is not None]
+    hierarchy = rare.get("hierarchy")
+    partition = rare.get("partition")
+    named = rare.get("named")
     if "joint" in needs:
         counts["confidence"] = replace(cells, sizes=seen.people, totals=seen.holders).joint
     if 0 < missing < records:
         counts |= _count_known(seen, cells.known(), needs)
     if "order" in needs and not missing:
         counts["ranked"] = cells.rank(rank(secret, rare.get("order")))
-    if "hierarchy" in needs and (hierarchy := rare.get("hierarchy")) is not None:
+    if "hierarchy" in needs and hierarchy is not None:
         levels, number = level_labels(secret, hierarchy, present)
         counts["hierarchy_gaps"] = cells.merge([levels[text] for text in texts]).gaps(number)
-    if "parts" in needs and (partition := rare.get("partition")) is not None:
+    if "parts" in needs and partition is not None:
         parts = part_labels(secret, partition, present)
         merged = seen.cells(np.array([parts[text][0] for text in texts]))
         counts["parts"] = _in_people(seen, merged, frozenset({"joint"}), people)
-    if "named" in needs and (named := rare.get("named")) is not None:
+    if "named" in needs and named is not None:
         of_value = cells.values == (texts.index(named) if named in texts else -1)
         count = np.bincount(cells.owner, cells.counts * of_value, seen.classes).astype(int)
         known = np.maximum(1, seen.count(seen.owner, seen.classes, seen.known))
-        rows = (each.tolist() for each in (seen.people, known, count))
-        counts["named"] = Named(*zip(*sorted(set(zip(*rows, strict=True))), strict=True))
+        rows = zip(seen.people.tolist(), known.tolist(), count.tolist(), strict=True)
+        distinct = sorted(set(rows))
+        counts["named"] = Named(
+            class_size=tuple(size for size, _, _ in distinct),
+            known_size=tuple(number for _, number, _ in distinct),
+            count=tuple(times for _, _, times in distinct),
+        )
     return _in_people(seen, cells, needs, people, **counts)
 
 
@@ -166,7 +174,7 @@ def _in_people(
 
 
 def _count_known(seen: SecretSightings, known: ClassCells, needs: frozenset[str]) -> dict[str, Any]:
-    """The same without the people whose value is missing."""
+    """The counts without the people whose value is missing."""
     people = seen.count(seen.owner, seen.classes, seen.known)
     counts = dict[str, Any]()
     if "known" in needs:

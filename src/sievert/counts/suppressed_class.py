@@ -1,7 +1,8 @@
-"""The suppressed records as a class of their own: its size, and its secrets beside those of all.
+"""The suppressed records as a class of their own: its size, and its secrets beside all secrets.
 
-They are left out of every measure. Their secrets stay in the file, and somebody who knows that a
-person is in the table, but finds no matching group, knows that the person is one of these.
+Suppressed records are left out of every measure. But their secrets remain in the file, and somebody
+who knows that a person is in the table, but finds no matching group, knows that the person is one
+of them.
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,7 @@ class SuppressedValues:
 
     @property
     def known(self) -> Bools:
-        """Which of the values are not missing."""
+        """Whether each value is not missing."""
         return np.array([text is not None for text in self.texts], dtype=bool)
 
     def secret_counts(
@@ -54,10 +55,10 @@ class SuppressedValues:
         named: str | None = None,
         ordered: bool = False,
     ) -> SecretCounts:
-        """The counts behind the measures of one class; the base is that of all records.
+        """The counts behind the measures of one class; the base rate is that of all records.
 
-        With `ordered` the values are ranked as in `order`, or in the order of their type. The
-        `named` value is that of (alpha,k)-anonymity.
+        With `ordered` the values are ranked by `order`, or by the order of their type. `named` is
+        the named value of (alpha,k)-anonymity.
         """
         records = int(self.whole.sum())
         missing = int(self.whole[~self.known].sum())
@@ -97,7 +98,7 @@ class SuppressedValues:
         return JointCounts.from_arrays(sizes, self.whole[which], own, times)
 
     def _count_known(self) -> dict[str, Any]:
-        """The same without the records whose secret is missing."""
+        """The counts without the records whose secret is missing."""
         which = (self.own > 0) & self.known
         people = self.known_people
         size = int(self.own[which].sum()) if people is None else people.members
@@ -136,8 +137,10 @@ class SuppressedValues:
         place = self.texts.index(value) if value in self.texts else -1
         own = int(self.own[place]) if place >= 0 else 0
         members = int(self.own.sum()) if self.people is None else self.people.members
-        known = int(self.own[self.known].sum())
-        known = known if self.known_people is None else self.known_people.members
+        if self.known_people is None:
+            known = int(self.own[self.known].sum())
+        else:
+            known = self.known_people.members
         return Named((members,), (max(1, known),), (own,), elsewhere=place >= 0)
 
 
@@ -211,7 +214,8 @@ class MarkedRecords:
             tables = self._count_both(names)
         else:
             sightings = self._count_both({**names, "p": self.person})
-            own, whole = (self.tables.keep_table(count_people(fields, t)) for t in sightings)
+            own = self.tables.keep_table(count_people(fields, sightings[0]))
+            whole = self.tables.keep_table(count_people(fields, sightings[1]))
             self.tables.drop_tables(*sightings)
             tables = (own, whole)
         own, whole = tables
@@ -236,7 +240,7 @@ class MarkedRecords:
         return counted[0], counted[1]
 
     def _join(self, own: str, whole: str) -> tuple[tuple[str | None, ...], Ints, Ints]:
-        """The text of each value, the suppressed ones with it, all with it."""
+        """The text of each value, the suppressed records with it, and all records with it."""
         text = self.tables.engine.as_text("b.s")
         rows = self.tables.engine.rows(
             f"SELECT {text} AS v, COALESCE(a.n, 0) AS own, b.n AS n FROM {whole} AS b "

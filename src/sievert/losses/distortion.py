@@ -22,19 +22,19 @@ NO_COLUMN = Remark("no_distortion")
 def expected_distortion(release: Release) -> Loss:
     """The mean distance of a released value from the original one, over the quasi-identifiers.
 
-    Squared error by the original's variance where both are numbers, the level of the lowest common
-    ancestor by the height where there is a hierarchy, else 0 or 1.
+    The distance of two numbers is their squared difference divided by the original's variance. In a
+    hierarchy it is the level of the lowest common ancestor divided by the height. Otherwise it is 0
+    or 1.
     """
-    columns, secrets = (
-        {c.name: _distortion(c) for c in side} for side in (release.quasi, release.secrets)
-    )
+    columns = {c.name: _distortion(c) for c in release.quasi}
+    secrets = {c.name: _distortion(c) for c in release.secrets}
     distortions = [c["value"] for c in columns.values() if c["value"] is not None]
-    details = {"of_columns": len(distortions), **({"secrets": secrets} if secrets else {})}
-    return (
-        Loss(value=None, reason=NO_COLUMN, columns=columns, details=details)
-        if not distortions
-        else Loss(math.fsum(distortions) / len(distortions), columns=columns, details=details)
-    )
+    details: dict[str, Any] = {"of_columns": len(distortions)}
+    if secrets:
+        details["secrets"] = secrets
+    if not distortions:
+        return Loss(value=None, reason=NO_COLUMN, columns=columns, details=details)
+    return Loss(math.fsum(distortions) / len(distortions), columns=columns, details=details)
 
 
 EXPECTED_DISTORTION = LossKind(
@@ -76,7 +76,7 @@ def _distortion(column: PairedColumn) -> dict[str, Any]:
 
 
 def _squared_error(column: PairedColumn, pairs: ValueLabelPairs) -> dict[str, Any]:
-    """Cells with a number in the original; one that was suppressed is guessed as their mean."""
+    """The squared error over cells with a number; a suppressed cell is guessed as the mean."""
     x, y = _numbers(column, pairs)
     there = ~np.isnan(x)
     x = x[there]
@@ -104,7 +104,9 @@ def _squared_error(column: PairedColumn, pairs: ValueLabelPairs) -> dict[str, An
     out |= {"squared_error": error, "variance": variance}
     if variance > 0:
         return {**out, "value": error / variance}
-    return {**out, "value": 0.0} if error == 0 else {**out, "reason": NO_SCALE}
+    if error == 0:
+        return {**out, "value": 0.0}
+    return {**out, "reason": NO_SCALE}
 
 
 def _numbers(column: PairedColumn, pairs: ValueLabelPairs) -> tuple[Floats, Floats]:

@@ -25,9 +25,10 @@ from sievert.measures import kernel
 
 
 def interval(text: str) -> tuple[float, float] | None:
-    """The ends of an interval that a label names; of a number, itself twice; None for others.
+    """The two ends of the interval that a label names; None for other labels.
 
-    Whether an end belongs to it is not told. An interval that ends before it begins is none.
+    Both ends of a number are the number. The result does not say whether an end belongs to the
+    interval. A text whose upper end is below its lower end is no interval.
 
     >>> interval("[20, 30)"), interval("-5--1"), interval(">=60"), interval("12"), interval("2*")
     ((20.0, 30.0), (-5.0, -1.0), (60.0, inf), (12.0, 12.0), None)
@@ -36,7 +37,8 @@ def interval(text: str) -> tuple[float, float] | None:
     plain = "-" + text[1:] if text.startswith("−") else text
     if NUMBER.fullmatch(plain):
         return float(plain), float(plain)
-    if (ends := interval_ends(text)) is None or ROOT in ends:
+    ends = interval_ends(text)
+    if ends is None or ROOT in ends:
         return None
     low = _value(ends[0] or "-∞")
     high = _value(ends[1] or "∞")
@@ -55,7 +57,7 @@ ONE_VALUE = Remark("nothing_to_lose")
 
 @needs_records
 def discernability(release: Release) -> Loss:
-    """Sum of the squared class sizes; a suppressed record counts as many as there are."""
+    """The sum of the squared class sizes, plus the number of all records per suppressed record."""
     records = release.records
     sizes, suppressed = _classes(release)
     value = formulas.discernability(sizes, suppressed, records)
@@ -90,14 +92,12 @@ DISCERNABILITY = LossKind(
 
 @needs_records
 def average_class_size(release: Release) -> Loss:
-    """Records a class, of those that were not suppressed."""
+    """The records per class, without suppressed records."""
     sizes, suppressed = _classes(release)
     details = {"suppressed": suppressed, "classes": len(sizes)}
-    return (
-        without(ALL_SUPPRESSED, **details)
-        if not len(sizes)
-        else Loss(kernel.ratio(release.records - suppressed, len(sizes)), details=details)
-    )
+    if not len(sizes):
+        return without(ALL_SUPPRESSED, **details)
+    return Loss(kernel.ratio(release.records - suppressed, len(sizes)), details=details)
 
 
 AVERAGE_CLASS_SIZE = LossKind(
@@ -119,14 +119,14 @@ AVERAGE_CLASS_SIZE = LossKind(
 
 
 def _classes(release: Release) -> tuple[Any, int]:
-    """Sizes of the released classes without suppressed records, and how many these are."""
+    """The sizes of the released classes without suppressed records, and the number of these."""
     sizes = np.bincount(release.classes[~release.suppressed])
     return sizes[sizes > 0], int(np.count_nonzero(release.suppressed))
 
 
 @needs_records
 def generalization_loss(release: Release) -> Loss:
-    """How much of the way from one value to all values the labels have gone."""
+    """How far the labels have gone from one value to all values."""
     losses = {c.name: _column_loss(label_coverage(c), release.records) for c in release.quasi}
     logs = math.fsum(math.log1p(loss) for loss in losses.values())
     return Loss(
@@ -162,16 +162,17 @@ def _column_loss(coverage: LabelCoverage, records: int) -> float:
 def precision(release: Release) -> Loss:
     """How far below the top of their hierarchies the labels still are."""
     coverages = {c.name: label_coverage(c) for c in release.quasi}
-    reasons = {
-        name: NO_HIERARCHY if h.hierarchy is None else NOT_IN_IT
-        for name, h in coverages.items()
-        if h.hierarchy is None or h.records(h.unknown)
-    }
-    precisions = {
-        name: 1 - Fraction(int(np.dot(h.times, h.level)), release.records * h.hierarchy.height)
-        for name, h in coverages.items()
-        if h.hierarchy is not None and name not in reasons
-    }
+    reasons: dict[str, Remark] = {}
+    precisions: dict[str, Fraction] = {}
+    for name, coverage in coverages.items():
+        if coverage.hierarchy is None:
+            reasons[name] = NO_HIERARCHY
+        elif coverage.records(coverage.unknown):
+            reasons[name] = NOT_IN_IT
+        else:
+            climbed = int(np.dot(coverage.times, coverage.level))
+            highest = release.records * coverage.hierarchy.height
+            precisions[name] = 1 - Fraction(climbed, highest)
     columns = {name: float(precisions[name]) if name in precisions else None for name in coverages}
     details = {**_about(release.quasi), "reasons": reasons, "of_columns": len(precisions)}
     if not precisions:
@@ -200,16 +201,13 @@ PRECISION = LossKind(
 
 @needs_records
 def non_uniform_entropy(release: Release) -> Loss:
-    """Bits that are missing to tell the original value of each cell from what was released."""
+    """The bits that are missing to tell the original value of each cell from the release."""
     records = release.records
     coverages = {c.name: label_coverage(c) for c in release.quasi}
-    bits = {
-        name: (_bits(h, h.covered), _bits(h, np.full(len(h.own), records)))
-        for name, h in coverages.items()
-    }
-    columns = {name: _entropy(lost, most, records) for name, (lost, most) in bits.items()}
-    lost, most = (math.fsum(each) for each in zip(*bits.values(), strict=True))
-    whole = _entropy(lost, most, records * len(columns))
+    lost = {name: _bits(h, h.covered) for name, h in coverages.items()}
+    most = {name: _bits(h, np.full(len(h.own), records)) for name, h in coverages.items()}
+    columns = {name: _entropy(lost[name], most[name], records) for name in coverages}
+    whole = _entropy(math.fsum(lost.values()), math.fsum(most.values()), records * len(columns))
     details = {**_about(release.quasi), **{n: v for n, v in whole.items() if n != "bits"}}
     return Loss(whole["bits"], columns=columns, details=details)
 
@@ -244,7 +242,7 @@ def _entropy(bits: float, most: float, number: int) -> dict[str, Any]:
 
 @needs_records
 def normalized_certainty_penalty(release: Release) -> Loss:
-    """How much of its column's range, or of its values, a released label leaves open."""
+    """The share of its column's range, or of its values, that a released label leaves open."""
     columns = {}
     readings = {}
     for column in release.quasi:
@@ -252,9 +250,10 @@ def normalized_certainty_penalty(release: Release) -> Loss:
         readings[column.name] = "leaves" if shares is None else "intervals"
         if shares is None:
             coverage = label_coverage(column)
-            open_ = int(np.dot(coverage.times, UNCERTAIN.open_values(coverage.leaves)))
-            open_ += coverage.pairs.withheld if coverage.values == 1 else 0
-            columns[column.name] = kernel.ratio(open_, release.records * coverage.values)
+            open_values = int(np.dot(coverage.times, UNCERTAIN.open_values(coverage.leaves)))
+            if coverage.values == 1:
+                open_values += coverage.pairs.withheld
+            columns[column.name] = kernel.ratio(open_values, release.records * coverage.values)
         else:
             columns[column.name] = (
                 kernel.total(value_label_pairs(column).times * shares) / release.records
@@ -285,11 +284,13 @@ NORMALIZED_CERTAINTY_PENALTY = LossKind(
 
 
 def _widths(column: PairedColumn) -> Floats | None:
-    """Of each pair the share of the range its interval covers; None where labels are no intervals.
+    """The share of the range that the interval of each pair covers; None where labels are others.
 
-    Originals must be numbers, all labels intervals or numbers, and one of them wider than a number.
+    The originals must be numbers. All labels must be intervals or numbers, and at least one must be
+    wider than a number.
     """
-    if column.numbers is not None or (before := column.value_numbers) is None:
+    before = column.value_numbers
+    if column.numbers is not None or before is None:
         return None
     pairs = value_label_pairs(column)
     values = before[pairs.original][~np.isnan(before[pairs.original])]
@@ -314,7 +315,7 @@ def _widths(column: PairedColumn) -> Floats | None:
 
 
 def _about(columns: Sequence[PairedColumn]) -> dict[str, Any]:
-    """What belongs beside a loss: where each hierarchy is from, and cells without a place in it."""
+    """Say beside a loss where each hierarchy is from, and which cells have no place in it."""
     coverages = {c.name: label_coverage(c) for c in columns}
     return {
         "hierarchy": {

@@ -1,7 +1,7 @@
-"""What a released label stands for: values of a hierarchy, or those that were seen to become it.
+"""What a released label stands for: values of a hierarchy, or the values that became the label.
 
-Everything is said of the different pairs (original value, released label) of a column and how
-often each occurs; a column has few of them, however many records there are.
+All numbers are about the different pairs (original value, released label) of a column, and how
+often each occurs. A column has few such pairs, even if there are many records.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from sievert.estimators.contingency import count_keys
 from sievert.hierarchies import Hierarchy
 from sievert.losses.loss import PairedColumn, computed_once
 
-SMALL = 1 << 16  # a table of so many cells is counted without sorting
+SMALL = 1 << 16  # cells up to which a table is counted without sorting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class ValueLabelPairs:
 
     @property
     def withheld(self) -> int:
-        """How many cells were suppressed."""
+        """The number of suppressed cells."""
         return int(self.times[self.suppressed].sum())
 
 
@@ -36,10 +36,11 @@ class ValueLabelPairs:
 class LabelCoverage:
     """What the label of each pair of a column stands for.
 
-    `leaves` is how many values it covers, all of them where the cell is suppressed; `covered` how
-    many records of the original have one of these, or the cell's own value; `own` how many have
-    its own. `level` is the label's, the height where suppressed, and `meeting` that of the lowest
-    common ancestor of label and value.
+    `leaves` is the number of values that the label covers: all values where the cell is suppressed.
+    `covered` is the number of records of the original with one of these values or with the cell's
+    own value, and `own` the number with its own value. `level` is the level of the label (the
+    height where the cell is suppressed), and `meeting` the level of the lowest common ancestor of
+    label and value.
     """
 
     pairs: ValueLabelPairs
@@ -56,11 +57,11 @@ class LabelCoverage:
 
     @property
     def times(self) -> Ints:
-        """How many records have each pair."""
+        """The number of records with each pair."""
         return self.pairs.times
 
     def records(self, which: Bools) -> int:
-        """How many records have one of these pairs."""
+        """Count the records that have one of these pairs."""
         return int(self.times[which].sum())
 
 
@@ -71,7 +72,7 @@ def sum_by_code(codes: Ints, times: Ints, size: int) -> Ints:
 
 @computed_once
 def value_code_of_label(column: PairedColumn) -> tuple[Ints, int]:
-    """Of each label the code of the value with its text, or a code after all these; how many."""
+    """For each label the code of the value with its text, or a new code; the number of codes."""
     codes = {text: code for code, text in reversed(list(enumerate(column.values)))}
     size = len(column.values)
     names = [codes.get(text, size + i) for i, text in enumerate(column.labels)]
@@ -126,18 +127,18 @@ def label_coverage(column: PairedColumn) -> LabelCoverage:
 
 
 def _observed_coverage(column: PairedColumn, own: Ints) -> tuple[Ints, Ints]:
-    """Of each pair: how many values became its label, and how many records have one of them."""
+    """For each pair the values that became its label, and the records with one of these values."""
     pairs = value_label_pairs(column)
     codes = pairs.released + 1
     shown = (~pairs.suppressed).astype(np.int64)
-    values, records = (
-        sum_by_code(codes, each, len(column.labels) + 1)[codes] for each in (shown, shown * own)
-    )
-    return values, records
+    size = len(column.labels) + 1
+    values = sum_by_code(codes, shown, size)
+    records = sum_by_code(codes, shown * own, size)
+    return values[codes], records[codes]
 
 
 class _HierarchyCodes:
-    """A hierarchy as numbers: of each value, and each level, the number of its label's text."""
+    """A hierarchy as numbers: for each value and level the number of its label's text."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.height = hierarchy.height
@@ -159,7 +160,7 @@ class _HierarchyCodes:
             self.below[self.labels[level]] = np.arange(len(self.leaf))
 
     def over(self, each: Ints) -> Ints:
-        """Of each level and text the sum over the leaves that have the text on the level."""
+        """For each level and text the sum over the leaves that have the text on the level."""
         return np.stack([sum_by_code(labels, each, len(self.text)) for labels in self.labels])
 
 
@@ -177,7 +178,8 @@ def _coverage_in_hierarchy(
     leaf_records = np.zeros(len(codes.leaf), dtype=np.int64)
     np.add.at(leaf_records, leaf_of[leaf_of >= 0], totals[leaf_of >= 0])
 
-    # The lowest level on which the value has this label; on which value and label meet.
+    # `level` is the lowest level on which the value has this label, `meeting` the lowest level on
+    # which value and label have the same ancestor.
     level = np.full(len(own), -1)
     meeting = np.full(len(own), codes.height)
     placed = leaf >= 0
@@ -189,7 +191,8 @@ def _coverage_in_hierarchy(
     above = (level >= 0) | pairs.unchanged
     level[pairs.unchanged] = 0
     meeting = np.where(above, level, meeting)
-    strayed, unknown = (~above & which & ~pairs.suppressed for which in (known, ~known))
+    strayed = ~above & known & ~pairs.suppressed
+    unknown = ~above & ~known & ~pairs.suppressed
     level = np.where(strayed, codes.lowest[text], level)
 
     seen, seen_records = _observed_coverage(column, own)
@@ -208,11 +211,12 @@ def _coverage_in_hierarchy(
             covered[i] = leaf_records[members].sum()
             common = [len(np.unique(labels[members])) == 1 for labels in codes.labels]
             meeting[i] = common.index(True)  # the root has all values below it
-    leaves, covered = (
-        np.where(pairs.unchanged, least, np.where(pairs.suppressed, most, some))
-        for least, most, some in ((1, all_leaves, leaves), (own, int(totals.sum()), covered))
-    )
-    level[pairs.suppressed] = meeting[pairs.suppressed] = codes.height
+    leaves = np.where(pairs.suppressed, all_leaves, leaves)
+    leaves = np.where(pairs.unchanged, 1, leaves)
+    covered = np.where(pairs.suppressed, int(totals.sum()), covered)
+    covered = np.where(pairs.unchanged, own, covered)
+    level[pairs.suppressed] = codes.height
+    meeting[pairs.suppressed] = codes.height
     return LabelCoverage(
         pairs=pairs,
         values=all_leaves,

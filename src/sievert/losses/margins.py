@@ -1,4 +1,4 @@
-"""How far the tables of a release are from the original's: of one column, and of two."""
+"""How far the distributions of columns, and of pairs of columns, are from the original's."""
 
 import itertools
 import math
@@ -32,7 +32,7 @@ ONE_COLUMN = Remark("no_pair_of_columns")
 
 @needs_records
 def hellinger_margins(release: Release) -> Loss:
-    """The mean over columns of the distance of its distribution from the original's."""
+    """The mean over columns of the distance between the released and the original distribution."""
     columns = {c.name: _texts(c).distance for c in release.columns}
     worst = min(columns, key=lambda name: (-columns[name], name))
     return Loss(
@@ -62,7 +62,7 @@ HELLINGER_MARGINS = LossKind(
 
 @needs_records
 def hellinger_pairs(release: Release) -> Loss:
-    """The mean over pairs of columns of the distance of their joint distribution."""
+    """The mean over pairs of columns of the distance between their joint distributions."""
     if len(release.columns) == 1:
         return without(ONE_COLUMN)
     texts = {c.name: _texts(c) for c in release.columns}
@@ -111,31 +111,32 @@ class _Texts:
         self.width = width + 1
         after = np.where(pairs.suppressed, self._gone, self._names[pairs.released])
         self.same = bool(np.all(pairs.original == after))
-        n, m = (sum_by_code(codes, pairs.times, self.width) for codes in (pairs.original, after))
+        n = sum_by_code(pairs.original, pairs.times, self.width)
+        m = sum_by_code(after, pairs.times, self.width)
         self.apart = not np.any((n > 0) & (m > 0))
         self.distance = _distance(n, m, len(column.original))
 
     @cached_property
     def codes(self) -> tuple[Ints, Ints]:
-        """One place a record."""
+        """The codes before and after, one per record."""
         column = self._column
         after = self._names[column.released]
         after[column.suppressed] = self._gone
         return column.original.astype(np.int64), after
 
     def distance_with(self, other: "_Texts") -> float:
-        """Of the joint distribution with another column."""
+        """The distance of the joint distribution with another column."""
         if self.same and other.same:
             return 0.0
         if self.apart or other.apart:
             return 1.0
-        before, after = (
-            one * other.width + two for one, two in zip(self.codes, other.codes, strict=True)
-        )
+        before = self.codes[0] * other.width + other.codes[0]
+        after = self.codes[1] * other.width + other.codes[1]
         size = self.width * other.width
         records = len(before)
         if size <= max(SMALL, 2 * records):
-            n, m = (np.bincount(codes, minlength=size) for codes in (before, after))
+            n = np.bincount(before, minlength=size)
+            m = np.bincount(after, minlength=size)
             return _distance(n, m, records)
         codes, n = count_keys(before, size)
         others, times = count_keys(after, size)

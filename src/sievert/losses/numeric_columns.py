@@ -34,24 +34,22 @@ class Side:
 
     @classmethod
     def from_codes(cls, numbers: Floats, counts: Ints) -> "Side":
-        """From a number a code (NaN for none) and how often each code occurs."""
+        """Make a side from the number of each code (NaN for none) and how often each occurs."""
         there = (counts > 0) & ~np.isnan(numbers)
         values, place = np.unique(numbers[there], return_inverse=True)
         return cls(values, np.bincount(place, counts[there], len(values)).astype(np.int64))
 
     @cached_property
     def records(self) -> int:
-        """How many records have a number."""
+        """The number of records that have a number."""
         return int(self.counts.sum())
 
     @cached_property
     def mean(self) -> float:
         """The mean."""
-        return (
-            float(self.values[0])
-            if len(self.values) == 1
-            else total(self.values * self.counts) / self.records
-        )
+        if len(self.values) == 1:
+            return float(self.values[0])
+        return total(self.values * self.counts) / self.records
 
     @cached_property
     def deviation(self) -> float:
@@ -62,10 +60,9 @@ class Side:
         """The q-quantile, interpolated between neighbours (R's type 7)."""
         at = q * (self.records - 1)
         upto = np.cumsum(self.counts)
-        low, high = (
-            float(self.values[np.searchsorted(upto, math.floor(x), side="right")])
-            for x in (at, min(at + 1, self.records - 1))
-        )
+        above = min(at + 1, self.records - 1)
+        low = float(self.values[np.searchsorted(upto, math.floor(at), side="right")])
+        high = float(self.values[np.searchsorted(upto, math.floor(above), side="right")])
         return low + (high - low) * (at - math.floor(at))
 
     @cached_property
@@ -76,7 +73,7 @@ class Side:
         return 0.9 * narrow * math.exp(-0.2 * math.log(self.records))
 
     def density(self, x: float) -> float:
-        """A kernel density: normal kernels of that bandwidth."""
+        """The density at x by normal kernels of the bandwidth."""
         h = self.bandwidth
         low, high = np.searchsorted(self.values, (x - REACH * h, x + REACH * h))
         apart = (self.values[low:high] - x) / h
@@ -103,11 +100,13 @@ class NumericColumn:
     @cached_property
     def standard(self) -> tuple[Floats, Floats]:
         """Before and after in standard units; zeros where there is one value."""
-        before, after = (
-            (x - side.mean) / (side.deviation or 1.0) if side.records else x
-            for x, side in zip(self.numbers, (self.before, self.after), strict=True)
-        )
+        before = _standardise(self.numbers[0], self.before)
+        after = _standardise(self.numbers[1], self.after)
         return before, after
+
+
+def _standardise(numbers: Floats, side: Side) -> Floats:
+    return (numbers - side.mean) / (side.deviation or 1.0) if side.records else numbers
 
 
 def _numeric(column: PairedColumn) -> NumericColumn | None:
@@ -132,7 +131,7 @@ def _numeric(column: PairedColumn) -> NumericColumn | None:
 
 
 def in_range(numbers: Floats) -> bool:
-    """Whether squares of all numbers are numbers."""
+    """Whether the squares of all numbers are finite."""
     return bool(np.nanmax(np.abs(numbers)) <= LARGEST)
 
 
@@ -159,10 +158,10 @@ def original_numbers(column: PairedColumn) -> Floats | None:
 
 @dataclass(frozen=True, kw_only=True)
 class NumericColumnPair:
-    """Two numeric columns over the records that have both: what they share before and after.
+    """How two numeric columns vary together before and after, over the records that have both.
 
-    `spread` and `wobble` are n times the sampling variances of the covariance, in units of both
-    standard deviations, and of the correlation.
+    `spread` is n times the sampling variance of the covariance, in units of both standard
+    deviations; `wobble` is n times that of the correlation.
     """
 
     columns: tuple[str, str]
@@ -177,7 +176,7 @@ class NumericColumnPair:
 
     @classmethod
     def from_columns(cls, a: NumericColumn, b: NumericColumn) -> "NumericColumnPair":
-        """What two columns share."""
+        """Compare how two columns vary together."""
         names = (a.name, b.name)
         scale, x, y = _standard_units(a, b, 0)
         now, x2, y2 = _standard_units(a, b, 1)
@@ -242,7 +241,7 @@ def _blocks(*columns: Floats) -> Iterator[tuple[Floats, ...]]:
 
 
 def correlations(columns: Sequence[Floats]) -> Floats:
-    """Mean products of columns in standard units."""
+    """The mean products of columns in standard units."""
     products: list[list[list[float]]] = [[[] for _ in columns] for _ in columns]
     for block in _blocks(*columns):
         rows = np.stack(block)
@@ -258,7 +257,7 @@ def _mean_product(x: Floats, y: Floats) -> float:
 
 
 def _variances(x: Floats, y: Floats, r: float) -> tuple[float, float]:
-    """Means of (xy - r)^2 and (xy - r·(x^2 + y^2)/2)^2, x and y in standard units.
+    """The means of (xy - r)^2 and (xy - r·(x^2 + y^2)/2)^2, x and y in standard units.
 
     They are n times the variances of the covariance and of the correlation: multiplied out, the
     second is r^2·[mu_22/mu_11^2 + (mu_40/mu_20^2 + mu_04/mu_02^2 + 2·mu_22/(mu_20·mu_02))/4
@@ -287,5 +286,5 @@ class NumericColumns:
 @computed_once
 def numeric_columns(release: Release) -> NumericColumns:
     """The numeric columns of a release; kept with it, as several losses ask for them."""
-    every = map(_numeric, release.columns)
-    return NumericColumns(tuple(column for column in every if column is not None))
+    columns = map(_numeric, release.columns)
+    return NumericColumns(tuple(column for column in columns if column is not None))

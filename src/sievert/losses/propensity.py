@@ -1,9 +1,9 @@
 """Propensity: how well a model tells records of the release from records of the original.
 
 Columns that are numeric before and after are compared as numbers. Other columns are compared as
-texts where every released label is a value of the original, or where a value became several labels;
-where every value became one label, the original's values are first given these labels: a recoding
-alone cannot be told apart. A column that shows nothing at all is left out.
+texts where every released label is a value of the original, or where a value became several labels.
+Where every value became one label, the original's values are first replaced by these labels: the
+model cannot tell a mere recoding from the original. A column that shows nothing is left out.
 """
 
 import itertools
@@ -51,7 +51,7 @@ class Design:
         return np.concatenate([np.array(dense_sums), *parts])
 
     def gram(self, weights: Floats) -> Floats:
-        """For each two terms the sum of the weights times both."""
+        """For every two terms the sum of the weights times both."""
         out = np.zeros((self.terms, self.terms))
         out[: len(self.dense)] = [self.sums(row * weights) for row in self.dense]
         for (_, width), start in zip(self.groups, self.starts, strict=True):
@@ -74,7 +74,7 @@ class Design:
         return predictor
 
     def independent(self, times: Floats) -> Ints:
-        """Terms that others before them do not determine."""
+        """The terms that are not determined by terms before them."""
         left = self.gram(times)
         whole = left.diagonal().copy()
         terms = []
@@ -107,14 +107,17 @@ def solve(matrix: Floats, right: Floats) -> Floats:
 def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[Floats, int, float]:
     """The propensity of each combination, the rank of the design, and the ridge that was needed.
 
-    A category that occurs on one side only is told apart for sure; its records are set aside, as
-    they are where the likelihood is largest.
+    `every` has the records of each combination on both sides, `released` those of the release. A
+    category that occurs on one side only has the propensity 0 or 1, which is where the likelihood
+    is largest; its records are set aside.
     """
     chance = np.full(len(every), np.nan)
     rest = np.ones(len(every), dtype=bool)
-    while (aside := _one_sided(design, every, released, rest)).any():
+    aside = _one_sided(design, every, released, rest)
+    while aside.any():
         chance[aside] = released[aside] > 0
         rest &= ~aside
+        aside = _one_sided(design, every, released, rest)
     ridge = 0.0
     if rest.any():
         m = np.where(rest, every, 0.0)
@@ -130,7 +133,7 @@ def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[F
 
 
 def _one_sided(design: Design, every: Floats, released: Floats, rest: Bools) -> Bools:
-    """Combinations of the rest with a category that the rest has on one side only."""
+    """Whether each combination of `rest` has a category that `rest` has on one side only."""
     one_sided = np.zeros(len(every), dtype=bool)
     m = np.where(rest, every, 0.0)
     r = np.where(rest, released, 0.0)
@@ -142,7 +145,7 @@ def _one_sided(design: Design, every: Floats, released: Floats, rest: Bools) -> 
 
 
 def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> Floats | None:
-    """Propensities of greatest likelihood; None where that is at infinity and nothing is held."""
+    """The propensities of greatest likelihood; None where it is at infinity and `ridge` is 0."""
     beta = np.zeros(design.terms)
     share = float(r.sum()) / float(m.sum())
     beta[0] = math.log(share / (1 - share))
@@ -201,7 +204,7 @@ class Coding:
 
 
 def _numbers(column: PairedColumn, number: NumericColumn) -> Coding:
-    """Standardised numbers, and what stands where there is none: missing, or `*`."""
+    """Code a column by its standardised numbers, missing values and `*`."""
     both = np.concatenate(number.coded)
     there = ~np.isnan(both)
     values, place = np.unique(both[there], return_inverse=True)
@@ -226,8 +229,12 @@ def _categories(column: PairedColumn) -> Coding:
     values: list[Any] = list(column.values)
     labels: list[Any] = list(column.labels)
     if all(t is None or t == ROOT for t in labels) and any(v is not None for v in values):
-        before, after = (np.zeros(len(x), dtype=np.int64) for x in (values, labels))
-        return Coding(how=WITHHELD, before=before, after=after, width=1)
+        return Coding(
+            how=WITHHELD,
+            before=np.zeros(len(values), dtype=np.int64),
+            after=np.zeros(len(labels), dtype=np.int64),
+            width=1,
+        )
     how = TEXTS
     became = _became(column)
     if became is not None and not {t for t in labels if t != ROOT} <= {*values, None}:
@@ -236,10 +243,8 @@ def _categories(column: PairedColumn) -> Coding:
         shown = [labels[i] if i != GONE else lost for i in became.tolist()]
         values = [None if v is None else s for v, s in zip(values, shown, strict=True)]
     place: dict[Any, int] = {}
-    before, after = (
-        np.array([place.setdefault(t, len(place)) for t in texts], dtype=np.int64)
-        for texts in (values, labels)
-    )
+    before = np.array([place.setdefault(t, len(place)) for t in values], dtype=np.int64)
+    after = np.array([place.setdefault(t, len(place)) for t in labels], dtype=np.int64)
     times = np.zeros(len(place), dtype=np.int64)
     np.add.at(times, before, np.bincount(column.original, minlength=len(before)))
     left = np.bincount(column.released.astype(np.int64) + 1, minlength=len(after) + 1)[1:]
@@ -262,9 +267,9 @@ def _became(column: PairedColumn) -> Ints | None:
 def pool_records(
     release: Release, codings: Sequence[Coding]
 ) -> tuple[list[Ints], Floats, Floats, bool]:
-    """The codes of each combination, its records, those released, and whether they are a sample.
+    """The codes of each combination, its records, its released records, and whether it is a sample.
 
-    They are some of both sides where combinations are many.
+    Where there are many combinations, only some records of both sides are taken.
     """
     here = release.quasi[0].here
     sides = [_keys(release.columns, codings, side) for side in (0, 1)]
@@ -287,12 +292,17 @@ def pool_records(
 
 
 def _keys(columns: Sequence[PairedColumn], codings: Sequence[Coding], side: int) -> Ints | None:
-    """One number a record for its combination; None where numbers would not do."""
+    """One number per record for its combination; None where 64 bits are not enough."""
     if math.prod(k.width for k in codings) >= 1 << 61:
         return None
     keys: Any = 0
     for c, k in zip(columns, codings, strict=True):
-        codes, table = (c.original, k.before) if side == 0 else (c.released, k.after)
+        if side == 0:
+            codes = c.original
+            table = k.before
+        else:
+            codes = c.released
+            table = k.after
         keys = keys * k.width + (table[codes] if len(table) else 0)
     return np.asarray(keys)
 
@@ -300,11 +310,10 @@ def _keys(columns: Sequence[PairedColumn], codings: Sequence[Coding], side: int)
 def _decode_keys(
     keys: Ints, times: Ints, codings: Sequence[Coding]
 ) -> tuple[list[Ints], Floats, Floats]:
-    """Combinations from their numbers; those of both sides in one row."""
+    """Decode combinations from their numbers; a combination of both sides is one row."""
     rows, place = np.unique(keys >> 1, return_inverse=True)
-    every, released = (
-        np.asarray(np.bincount(place, x), dtype=np.float64) for x in (times, times * (keys & 1))
-    )
+    every = np.asarray(np.bincount(place, times), dtype=np.float64)
+    released = np.asarray(np.bincount(place, times * (keys & 1)), dtype=np.float64)
     codes = [np.asarray(code) for code in np.unravel_index(rows, [k.width for k in codings])]
     return codes, every, released
 
@@ -323,7 +332,7 @@ def _design(codes: Sequence[Ints], codings: Sequence[Coding]) -> Design:
 def summarize_propensities(
     chance: Floats, every: Floats, released: Floats, rank: int
 ) -> tuple[float, dict[str, Any]]:
-    """Their mean squared distance from the released share; what it is for a release like it."""
+    """The mean squared distance of propensities from the released share, and what chance gives."""
     records = float(every.sum())
     share = float(released.sum()) / records
     value = float((every * (chance - share) * (chance - share)).sum()) / records

@@ -27,7 +27,7 @@ DEFAULT_BELOW = (2, 3, 5)
 
 
 def k_anonymity(target: RecordTarget, _: Options) -> MeasureResult:
-    """min over q of n_q; with the wildcard reading beside it where keys are missing."""
+    """min over q of n_q, with the wildcard reading beside it where keys are missing."""
     missing = target.counts.missing
     frequencies = target.counts.wildcard
     wildcard = None if frequencies is None else frequencies.least
@@ -80,7 +80,7 @@ NUMBER_OF_CLASSES = Measure(
 
 
 def unique_records(target: RecordTarget, _: Options) -> MeasureResult:
-    """Share of the people who are alone in a class, with their number."""
+    """The share of the people who are alone in a class, with their number."""
     alone = target.below(2)
     return MeasureResult(ratio(alone, target.people), details={"records": alone})
 
@@ -106,9 +106,9 @@ UNIQUE_RECORDS = Measure(
 
 
 def population_uniques(target: RecordTarget, options: Options) -> MeasureResult:
-    """The estimate of `options` for the population that is stated there: its size, or a fraction.
+    """The share of uniques in the population, estimated for the size or fraction in `options`.
 
-    Suppressed records were drawn as well: with a stated size they stand for their part of it.
+    Suppressed records were drawn as well: with a stated size they represent their part of it.
     """
     if target.people < target.records:
         return undefined(SEVERAL_CLASSES)
@@ -212,7 +212,7 @@ LARGEST_CLASS = Measure(
 
 
 def average_risk(target: RecordTarget, _: Options) -> Number | MeasureResult:
-    """The mean over people of the risk in their smallest class; of a random one beside it."""
+    """The mean over people of the risk in their smallest class, and of that in a random class."""
     if isinstance(target, PersonTarget):
         beside = {"of_random_row": target.average_risk_of_random_row}
         return MeasureResult(target.average_risk, details=beside)
@@ -258,7 +258,7 @@ AVERAGE_CLASS_RISK = Measure(
 
 
 def _below_each(counts: Callable[[int], int], options: Options) -> MeasureResult:
-    """The records below every k of the options; the value is that of the largest k."""
+    """Count the records below every k of the options; the value is the count for the largest k."""
     by_k = {str(k): counts(k) for k in sorted({int(k) for k in options.get("k", DEFAULT_BELOW)})}
     last = list(by_k)[-1]
     return MeasureResult(by_k[last], details={"k": int(last), "by_k": by_k})
@@ -286,11 +286,11 @@ RECORDS_BELOW = Measure(
 def under_wildcards(
     frequencies: Sizes, options: Options, sizes: Sizes, parts: int = 1
 ) -> dict[str, MeasureResult]:
-    """What is defined where a missing value matches anything: that relation makes no classes.
+    """The measures that are defined where a missing value matches anything, which makes no classes.
 
-    `frequencies` tells how many records match so many records, themselves included, in units of
-    1/`parts` of a record. Beside each number is that of the classes (`sizes`) where missing is a
-    value of its own: a few records without any value would else make everybody match many.
+    `frequencies` says how many records match how many records, themselves included, in units of
+    1/`parts` of a record. Beside each number is the number for the classes (`sizes`) where missing
+    is a value of its own: otherwise a few records without any value make everybody match many.
     """
     times = frequencies.times
     least = frequencies.least
@@ -308,7 +308,7 @@ def under_wildcards(
 
 
 def suppressed_records(target: RecordTarget, _: Options) -> int:
-    """Records with the mark of suppression in every quasi-identifier, counted apart."""
+    """Count the records with the mark of suppression in every quasi-identifier."""
     return target.counts.suppressed
 
 

@@ -146,11 +146,11 @@ def t_closeness_ordered(target: SecretTarget, options: Options) -> MeasureResult
 
 
 def _ordered_distances(ranked: Ranked, records: int) -> Floats:
-    """The distance of every class in floating point, good to about 1e-12.
+    """The distance of every class in floating point, with an error of about 1e-12.
 
-    Between two values that occur in a class its cumulated share stands still while the table's
-    rises, so the sum of |difference| over that run of ranks follows from cumulated sums of the
-    table and the one rank where the sign changes: no class is ever spread over all values.
+    Between two values that occur in a class, the cumulated share of the class is constant and that
+    of the table rises. So the sum of |difference| over these ranks follows from cumulated sums of
+    the table and the one rank where the sign changes: no class needs an array over all values.
     """
     m = len(ranked.totals)
     table = np.cumsum(ranked.totals) / records  # P(0..i)
@@ -177,7 +177,7 @@ def _ordered_distances(ranked: Ranked, records: int) -> Floats:
 def _walk_classes(
     ranks: Ints, counts: Ints, bounds: Ints, table: Floats, summed: Floats, distances: Floats
 ) -> None:
-    """The same in loops, cell by cell, for compiled code that is loaded already."""
+    """Write the distance of every class to `distances`, cell by cell, in compiled code."""
     last = len(table) - 1
     for c in range(len(distances)):
         size = here = 0
@@ -203,7 +203,7 @@ def _walk_classes(
 
 
 def _different_classes(ranked: Ranked, places: Ints) -> list[int]:
-    """One of some classes for all that have the same pairs."""
+    """One of the classes at `places` for all classes that have the same pairs."""
     lengths = np.diff(np.append(ranked.starts, len(ranked.ranks)))[places]
     different = []
     for length in np.unique(lengths).tolist():
@@ -338,7 +338,7 @@ def beta_excess(
 
 
 def _largest_beta(totals: Ints, limit: float) -> float:
-    """All records of a class have the rarest value."""
+    """The excess if all records of a class have the rarest value."""
     rarest = min(int(n) for n in totals if n)
     return max(0.0, (int(totals.sum()) - rarest) / rarest - limit)
 
@@ -403,7 +403,7 @@ def enhanced_excess(
 
 
 def _largest_enhanced(totals: Ints, limit: float) -> float:
-    """All records of a class have one value, the one that is then furthest above its bound."""
+    """The excess if all records of a class have the value that is then furthest above its bound."""
     records = int(totals.sum())
     largest = 0.0
     for number in totals:
@@ -445,11 +445,9 @@ ENHANCED_BETA_LIKENESS = Measure(
 
 def delta_disclosure(target: SecretTarget, options: Options) -> Number | MeasureResult:
     """max over q and all s of |ln(p(s|q)/p(s))|; unbounded where a class lacks a value."""
-    return (
-        undefined(UNBOUNDED)
-        if int(target.profiles.lengths.min()) < target.values.things
-        else delta_disclosure_present(target, options)
-    )
+    if int(target.profiles.lengths.min()) < target.values.things:
+        return undefined(UNBOUNDED)
+    return delta_disclosure_present(target, options)
 
 
 def delta_breaks(
@@ -463,7 +461,7 @@ def delta_breaks(
     tree: Ints,
     work: Any,
 ) -> Any:
-    """The same, and a class breaks every limit if it lacks a value of the table."""
+    """Whether the class lacks a value of the table, or |ln(p(s|q)/p(s))| is above the limit."""
     largest = 0.0
     values = 0
     for s in seen:
@@ -501,7 +499,7 @@ DELTA_DISCLOSURE = Measure(
 
 
 def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
-    """The same over the values that occur in the class."""
+    """max over q and the values of q of |ln(p(s|q)/p(s))|."""
     gains = _Gains(target)
     return max(abs(kernel.ln(gains.highest())), abs(kernel.ln(gains.lowest())))
 

@@ -47,7 +47,7 @@ def lacking_values(
     tree: Ints,
     work: Any,
 ) -> Any:
-    """How many different values a class lacks of the limit."""
+    """How many different values a class needs to reach the limit."""
     values = 0
     for s in seen:
         values = values + np.minimum(tally[s], 1)
@@ -233,11 +233,9 @@ RECURSIVE_C = Measure(
 
 
 def _highest_confidence(profiles: Profiles | None) -> float | None:
-    return (
-        None
-        if profiles is None
-        else kernel.ratio(*kernel.largest_ratio(profiles.largest, profiles.members))
-    )
+    if profiles is None:
+        return None
+    return kernel.ratio(*kernel.largest_ratio(profiles.largest, profiles.members))
 
 
 def max_confidence(target: SecretTarget, _: Options) -> MeasureResult:
@@ -296,25 +294,22 @@ MAX_CONFIDENCE = Measure(
 
 
 def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
-    """max over q of p(s|q), of any value or of the named one, with k beside it."""
+    """max over q of p(s|q) of any value, or of the named value; with k beside it."""
     named = target.counts.named
     if named is None:
         confidence = max_confidence(target, options)
         return MeasureResult(
             confidence.value, details={"k": target.smallest_class, **confidence.details}
         )
+    details: dict[str, Any] = {"k": target.smallest_class, "named_value": True}
+    if not any(named.count) and not named.elsewhere:
+        details["occurs"] = False
+    without = None
+    if target.counts.missing < target.records:
+        without = kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))
+    details |= target.without_missing(without)
     return MeasureResult(
-        kernel.ratio(*kernel.largest_ratio(named.count, named.class_size)),
-        details={
-            "k": target.smallest_class,
-            "named_value": True,
-            **({} if any(named.count) or named.elsewhere else {"occurs": False}),
-            **target.without_missing(
-                kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))
-                if target.counts.missing < target.records
-                else None,
-            ),
-        },
+        kernel.ratio(*kernel.largest_ratio(named.count, named.class_size)), details=details
     )
 
 

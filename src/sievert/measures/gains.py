@@ -27,8 +27,11 @@ from sievert.measures.target import SecretTarget
 
 def _highest_gain(cells: JointCounts, records: int) -> float:
     """max over q, s of (n_qs·N - n_q·n_s)/(n_q·(N - n_s)); 0 where everybody has the value."""
-    every = kernel.exact_products(records, cells.count, cells.class_size, cells.value_size)
-    n, q, s = (column[every[2] < records] for column in every)
+    n, q, s = kernel.exact_products(records, cells.count, cells.class_size, cells.value_size)
+    others = s < records
+    n = n[others]
+    q = q[others]
+    s = s[others]
     if not len(n):
         return 0.0
     if bool((n == q).any()):
@@ -37,13 +40,15 @@ def _highest_gain(cells: JointCounts, records: int) -> float:
 
 
 def _guess_gain(profiles: Profiles, most: int, records: int) -> float:
-    """(V_post - V_prior)/(1 - V_prior), of which `most` records have the most frequent value."""
+    """(V_post - V_prior)/(1 - V_prior), where `most` records have the most frequent value."""
+    if most == records:
+        return 0.0
     right = int((profiles.largest * profiles.times).sum())
-    return 0.0 if most == records else float(Fraction(right - most, records - most))
+    return float(Fraction(right - most, records - most))
 
 
 def _most_known(target: SecretTarget) -> int:
-    """How many records have the most frequent value that is not missing."""
+    """Count the records with the most frequent value that is not missing."""
     values: Sizes = target.values
     if values.most != target.counts.missing or int(values.times[-1]) > 1:
         return values.most
@@ -51,7 +56,7 @@ def _most_known(target: SecretTarget) -> int:
 
 
 def _gain(target: SecretTarget, gain: float, known: float | None) -> MeasureResult:
-    """A gain, beside it that of the records whose secret is known, and whether it is constant."""
+    """Put beside a gain the gain of records with a known secret; say if the secret is constant."""
     missing = target.counts.missing
     records = target.records
     if not missing:
@@ -129,7 +134,8 @@ def guess_gain(target: SecretTarget, _: Options) -> MeasureResult:
     counts = target.counts
     records = target.records
     known = None
-    if (profiles := counts.known_profiles) is not None:
+    profiles = counts.known_profiles
+    if profiles is not None:
         known = _guess_gain(profiles, _most_known(target), records - counts.missing)
     return _gain(target, _guess_gain(target.profiles, target.values.most, records), known)
 

@@ -1,7 +1,7 @@
 """Information measures: how many bits the quasi-identifiers give away about a target.
 
-Every formula holds for both kinds of risk; only the target X differs (`measures.target`). Where the
-ITPR paper writes H(X|Y=y) it computes the class's *share* h_q = p(q)·H(X|q); so do we.
+Every formula is valid for both kinds of risk; only the target X differs (`measures.target`). Where
+the ITPR paper writes H(X|Y=y), it computes the class's *share* h_q = p(q)·H(X|q); so do we.
 """
 
 import math
@@ -31,8 +31,10 @@ _JOINT = frozenset({"joint"})
 
 
 def _part_of_entropy(target: Target, bits: float) -> Number | MeasureResult:
-    """Some bits as a part of H(X); undefined where nothing is unknown."""
-    return min(1.0, bits / target.entropy) if target.entropy else undefined(NOTHING_TO_LEARN)
+    """The share of H(X) that `bits` are; undefined where nothing is unknown."""
+    if not target.entropy:
+        return undefined(NOTHING_TO_LEARN)
+    return min(1.0, bits / target.entropy)
 
 
 def _lost_in_class(target: Target, share: float) -> Number | MeasureResult:
@@ -120,7 +122,8 @@ def itpr(target: Target, options: Options) -> Number | MeasureResult:
     beside: dict[str, Any] = {"k": target.smallest_class, "classes": target.classes}
     if target.entropy == 0.0:
         return undefined(NOTHING_TO_LEARN, beside=beside)
-    beside |= {m.__name__: m(target, options) for m in (discrimination_rate, itpr_unnormalized)}
+    beside["discrimination_rate"] = discrimination_rate(target, options)
+    beside["itpr_unnormalized"] = itpr_unnormalized(target, options)
     return MeasureResult(target.itpr, details={"beside": beside})
 
 

@@ -1,4 +1,4 @@
-"""A measure's record, and one measured number with its unit, as results and their JSON hold it."""
+"""The record of a measure, and one measured number with its unit, as results and JSON have it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ UNORDERED_MISSING = Remark("unordered_missing")
 
 @dataclass(frozen=True)
 class MeasureResult:
-    """A measured number with what belongs beside it; None with a reason where it is undefined."""
+    """A measured number with its details; None with a reason where it is undefined."""
 
     value: Number | None
     reason: Remark | None = None
@@ -33,7 +33,7 @@ def undefined(reason: Remark, **details: Any) -> MeasureResult:
 
 
 class Law(StrEnum):
-    """A law that a measure declares and the tests hold it to."""
+    """A law that a measure declares and tests check."""
 
     PERMUTATION = "the order of the records does not matter"
     RENAMING = "names, order of columns and unused columns do not matter"

@@ -1,7 +1,8 @@
 """The same records in one class: what is left of the risk when no quasi-identifier is released.
 
-Measures that never rise when values of quasi-identifiers are merged (`Law.COARSENING`) are nowhere
-better: a limit that is breached there is breached by every release that keeps the column.
+Merging values of quasi-identifiers never raises some measures (`Law.COARSENING`). One class gives
+the best value of such a measure, so a limit that one class breaches is breached by every release
+that keeps the column.
 """
 
 import numpy as np
@@ -36,7 +37,7 @@ def records_in_one_class(records: int) -> RecordCounts:
 
 
 def secret_in_one_class(values: Sizes, missing: int, named: int | None = None) -> SecretCounts:
-    """The counts of a secret whose values occur so often, `named` times the named one."""
+    """The counts of a secret with these `values`; the named value occurs `named` times."""
     records = values.records
     known = None
     if 0 < missing < records:

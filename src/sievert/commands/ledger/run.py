@@ -11,7 +11,7 @@ from sievert.commands.ledger.joint import Audience, DisclosedPeople, ReleasesTog
 from sievert.commands.ledger.keys import join_key
 from sievert.commands.ledger.store import LedgerRelease, Pseudonyms, Secret
 from sievert.counts.cube import Cube, run_starts
-from sievert.counts.joint_classes import marked
+from sievert.counts.joint_classes import mark_numbers
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import recoded_people, recoded_rows
 from sievert.counts.sightings import class_numbers
@@ -213,7 +213,7 @@ def renumber(numbers: Ints) -> Ints:
     >>> renumber(np.array([7, -1, 7, 3])).tolist()
     [2, 0, 2, 1]
     """
-    return np.asarray((np.cumsum(marked(numbers + 1)) - 1)[numbers + 1])
+    return np.asarray((np.cumsum(mark_numbers(numbers + 1)) - 1)[numbers + 1])
 
 
 def has_certain_value(classes: Ints, person: Ints, values: Ints) -> bool:
@@ -391,7 +391,7 @@ def joint_risk(together: ReleasesTogether, k: int | None) -> dict[str, Any]:
     unique = together.unique_together()
     alone = np.any([together.unique_in(i) for i in range(len(together.releases))], axis=0)
     return {
-        "people": int(marked(joint.person).sum()),
+        "people": int(mark_numbers(joint.person).sum()),
         "classes": len(joint.members),
         "k_anonymity": joint.smallest,
         "unique": int(unique.sum()),

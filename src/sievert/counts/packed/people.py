@@ -161,7 +161,7 @@ class PackedPeople(PeopleCounter):
 
     @property
     def people(self) -> int | None:
-        """How many people there are."""
+        """The number of people."""
         counted = next((classes for classes in self._counted.values() if classes), None)
         return None if counted is None else counted.seen.people
 
@@ -171,7 +171,7 @@ class PackedPeople(PeopleCounter):
         return None if classes is None else classes.sizes
 
     def seen(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
-        """How many classes people were seen in, and how small these are."""
+        """Count the classes in which people were seen, and the people of these classes."""
         classes = self._classes(quasi)
         return None if classes is None else classes.seen
 

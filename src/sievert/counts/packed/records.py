@@ -66,7 +66,7 @@ class PackedRecords(MemoryCells):
         self._released = tables.source  # the view without the records left out as suppressed
 
     def people_counter(self, person: str) -> PeopleCounter:
-        """What counts the people of these records."""
+        """Make the counter of the people of these records."""
         return PackedPeople(self, person)
 
     def progress(self) -> float:
@@ -136,7 +136,7 @@ class PackedRecords(MemoryCells):
     def count_marked(
         self, quasi: Sequence[str], secret: str | None, *, cells: bool
     ) -> tuple[int, int] | None:
-        """How many records have the mark of suppression in every quasi-identifier, and in any."""
+        """Count the records with the mark of suppression in every quasi-identifier, and in any."""
         kinds = [self.tables.engine.kind(q) for q in quasi]
         able = [kind for kind in kinds if self.tables.suppression.can_be_in(kind)]
         if not (cells and able and self.tables.suppression.is_code_of(able)):
@@ -249,7 +249,7 @@ class PackedRecords(MemoryCells):
         return [text for (text,) in self.tables.engine.rows(sql, [values])]
 
     def number_cells(self, quasi: tuple[str, ...], secret: str) -> NumberCells | None:
-        """The cells of a secret number; its texts stay in this process."""
+        """The cells of a numeric secret; its texts stay in this process."""
         cells = self._packed_cells(quasi, secret)
         if isinstance(cells, BlockedCells):
             whole = self._join(cells.counted)
@@ -267,7 +267,7 @@ class PackedRecords(MemoryCells):
         return cells.class_sizes
 
     def matches(self, quasi: tuple[str, ...], sizes: Sizes) -> tuple[int, Sizes | None] | None:
-        """How many records lack a key, and the histogram of records that match as wildcards."""
+        """Count the records that lack a key, and the records that match each other as wildcards."""
         tallied = all(q in self._tallies for q in quasi)
         if not tallied and self._packed_cells(quasi, None) is None:
             return None
@@ -279,7 +279,7 @@ class PackedRecords(MemoryCells):
         return None if cube is None else count_matches(cube)
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int] | None:
-        """How many records lack each quasi-identifier."""
+        """Count the records that lack each quasi-identifier."""
         if not all(q in self._tallies for q in quasi):
             return None
         return {q: self._tallies[q].get(None, 0) for q in quasi}
@@ -304,7 +304,7 @@ class PackedRecords(MemoryCells):
         return [str(text) for text in self.spell(cells.secret, present[present > 0])]
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int | None:
-        """Records whose every value is the name of its column, as where files were put together."""
+        """Count the records whose values are the names of their columns, as in joined files."""
         keys = [(tuple(quasi), secret) for secret in secrets or (None,)]
         if not all(key in self._headers for key in keys):
             return None

@@ -41,13 +41,13 @@ class StateNotes(SourceNotes):
         return [c for c in columns if c in self.state.identifiers]
 
     def coded_missing(self, columns: Sequence[str], *, complete: bool) -> dict[str, int | None]:
-        """How many values of each column are missing only because of a code for missing."""
+        """Count the values of each column that are missing only because of a code for missing."""
         if self.state.na and not complete:
             return dict.fromkeys(columns)
         return {c: self.state.coded.get(c, 0) for c in columns}
 
     def nan(self, columns: Sequence[str], *, complete: bool) -> dict[str, int]:
-        """How many values of each column are missing because they are NaN; columns with any."""
+        """Count the values of each column that are missing because they are NaN, if any are."""
         if not complete:
             return {}
         return {c: self.state.nan[c] for c in columns if self.state.nan.get(c)}

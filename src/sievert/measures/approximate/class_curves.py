@@ -4,8 +4,7 @@ Every number has the bits that `compromises` gives: the same sums, the same loga
 the same steps. Only the values that occur in a class take part: a value of probability 0 adds
 nothing, and a run that ends with it is no better than one that ends before.
 
-Compiled loops take arrays, not objects that hold them: hence the many parameters, and the length of
-`trace_curves`, a third of which they are.
+Compiled loops take arrays, not objects with arrays. That is why they have many parameters.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +31,7 @@ SURE = 1 << 20  # records up to which a move of one of them outweighs all roundi
 
 @jit
 def spread(codes: Ints, counts: Ints, bounds: Ints, classes: Ints, matrix: Floats) -> None:
-    """Put the counts of some classes into rows of a table that is 0, a column for each value."""
+    """Put the counts of some classes into rows of a table of zeros, with a column per value."""
     for row in range(len(classes)):
         for cell in range(bounds[classes[row]], bounds[classes[row] + 1]):
             matrix[row, codes[cell]] = counts[cell]
@@ -48,10 +47,10 @@ def weigh_runs(
     large: Ints,
     rests: Floats,
 ) -> tuple[int, int]:
-    """The mass of every run of values of every class; of those above 0.5, what is left of 1.
+    """Write the mass of every run of every class; for masses above 0.5 also the rest to 1.
 
-    The run (j, i] is at place i·(i-1)/2 + j behind the runs of the classes before. Returns how many
-    runs there are, and how many large ones.
+    The run (j, i] is at place i·(i-1)/2 + j behind the runs of the classes before. Return the
+    number of runs, and the number of large ones.
     """
     sums = np.zeros((3, shares.shape[1] + 1))
     high = sums[0]
@@ -85,7 +84,7 @@ def weigh_runs(
 
 @jit
 def cost_runs(masses: Floats, logs: Floats, large: Ints, near_one: Floats) -> None:
-    """-q·log2(q) of every mass, in the place of its logarithm; those near 1 by their own."""
+    """Replace the logarithms of masses by -q·log2(q); `large` ones have logarithms of their own."""
     for run in range(len(masses)):
         logs[run] = -masses[run] * logs[run]
     for k in range(len(large)):
@@ -108,11 +107,11 @@ def trace_curves(
     heights: Floats,
     widths: Floats,
 ) -> int:
-    """The steps of the curve of every class, one after the other: H, and how long it lasts.
+    """Write the steps of the curve of every class: H, and the length of the step.
 
     `grid` says that the windows are the whole numbers from 0 on. `pairs` of values are in the order
-    of their distances: the number of the window, 16 bits each of the codes. Returns the number of
-    steps.
+    of their distances: the number of the window, and 16 bits for each of the codes. Return the
+    number of steps.
     """
     steps = before = most = 0
     for row in range(len(classes)):
@@ -195,7 +194,7 @@ def trace_curves(
 
 
 def different_classes(codes: Ints, counts: Ints, bounds: Ints) -> tuple[Ints, Ints]:
-    """One class of each kind, in the order of the first ones, and how many there are of it."""
+    """The first class of each kind, and the number of classes of that kind."""
     if int(counts.max()) >> 32:
         return np.arange(len(bounds) - 1), np.ones(len(bounds) - 1, dtype=np.int64)
     return run_kernels.distinct((codes << 32) | counts, bounds)
@@ -204,9 +203,9 @@ def different_classes(codes: Ints, counts: Ints, bounds: Ints) -> tuple[Ints, In
 def trace_classes(
     axis: Axis, codes: Ints, counts: Ints, bounds: Ints, classes: Ints, threads: int | None = None
 ) -> tuple[Floats, Floats]:
-    """Initial entropy and area of the secret in some classes, at least two.
+    """The initial entropy and the area of the secret in some classes, at least two.
 
-    Cells are in the order of their classes and, within each, of the values, which `codes` number.
+    Cells are in the order of their classes and, within a class, of the values that `codes` number.
     """
     windows = axis.differences(np.inf)
     assert windows is not None
@@ -218,7 +217,7 @@ def trace_classes(
     ranks[pairs >> 16 & 0xFFFF, pairs & 0xFFFF] = np.arange(len(pairs))
     sizes = np.add.reduceat(counts, bounds[:-1])
     cells = np.diff(bounds)[classes]
-    # A chunk has so many probabilities or runs as are near the processor.
+    # A chunk has as many probabilities or runs as fit into the processor's cache.
     runs = cells * (cells + 1) // 2
     work = np.cumsum(np.maximum(values, runs))
     cuts = np.flatnonzero(np.diff(work // CHUNK)) + 1

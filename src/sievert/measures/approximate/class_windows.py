@@ -1,13 +1,14 @@
 """The least entropy of the values of a class, for all of its windows: the loops.
 
-A run that fits the window is never cut: each part would add the entropy of the cut, at least one
-over the records of the class, which is far above what rounding can hide. Of two neighbouring runs
-one cannot grow into the other (`windows`): otherwise a value moved from one to the other would
-lower the entropy by at least 2.8 over the squared records, which up to a million is more than
-rounding can hide, too. H of a window is the least of the sums of all cuts, each added up from the
-first run on and rounded as it is, so it does not depend on which windows are solved together.
+A run that fits the window is never cut: each part would add the entropy of the cut, which is at
+least one over the records of the class, far more than rounding can hide. Of two neighbouring runs
+one cannot grow into the other (`windows`). Otherwise a value moved from one to the other would
+lower the entropy by at least 2.8 over the squared records, which for up to a million records is
+more than rounding can hide, too. H of a window is the least of the sums of all cuts. Each sum is
+added up and rounded from the first run on, so it does not depend on which windows are solved
+together.
 
-A pair of values is one number: that of its window, and 16 bits each of the two codes.
+A pair of values is one number: the number of its window, and 16 bits for each of the two codes.
 """
 
 import numpy as np
@@ -22,10 +23,10 @@ BIT_NUMBERS = np.argsort([(int(DE_BRUIJN) << i & (1 << 64) - 1) >> 58 for i in r
 
 @jit
 def solve_all(costs: Floats, places: Ints, every: bool, h: Floats) -> None:
-    """The least entropy of the first values, as many as the row's number, for each whole window.
+    """Write to h[i, w] the least entropy of the first i values for each whole window w.
 
-    Rows before the last have what those behind them need. Unless `every`, a run is tried only for
-    windows where it or the run before it cannot grow into the other, and so it and the run behind.
+    Rows before the last have only what later rows need. Unless `every`, a run is tried only for
+    windows where it and the run before it cannot both grow, and likewise it and the run behind.
     """
     size = len(places)
     top = places[-1]
@@ -72,10 +73,10 @@ def solve_all(costs: Floats, places: Ints, every: bool, h: Floats) -> None:
 
 @jit
 def rank_pairs(codes: Ints, ranks: Ints, pairs: Ints, bits: Ints, own: Ints) -> int:
-    """The pairs of a class's values in the order of their distances; returns how many there are.
+    """Write the pairs of a class's values in the order of their distances; return their number.
 
-    `ranks` of two codes is the place of theirs among all `pairs` in that order; `bits` has a bit
-    for each place, 0 before and after.
+    `ranks` of two codes is the place of their pair among all `pairs` in that order. `bits` has a
+    bit for each place, which is 0 before and after.
     """
     number = 0
     for j in range(len(codes)):
@@ -106,10 +107,11 @@ def solve_narrow(
     at: Ints,
     levels: Floats,
 ) -> int:
-    """The windows, 0 and those of these pairs, where the least entropy falls, and to what.
+    """Write the windows of these pairs where the least entropy falls, and its values there.
 
-    All are solved together, a column of the table for each; a run is tried from its own `column`
-    on. `last` and `h` are left as the widest of them has them. Returns the number of falls.
+    The window 0 is the first. All windows are solved together, with a column of the table for each;
+    a run is tried from its own `column` on. Afterwards `last` and `h` are those of the widest
+    window. Return the number of falls.
     """
     size = len(last)
     falls = 1
@@ -168,13 +170,14 @@ def solve_growing(
     levels: Floats,
     falls: int,
 ) -> int:
-    """The same for the windows of the other pairs, one after the other, behind so many falls.
+    """Do the same for the windows of the other pairs, one after the other, after `falls` falls.
 
-    The window lets in one run after the other: `last[j]` is where the longest one from j ends. What
-    it improves goes on to the runs behind. Of two neighbours one cannot grow into the other, unless
-    `every`: behind a run that can grow (change 1) only those that cannot grow back are tried, and
-    from `far` on, where a run to the end can grow back, only runs before it that cannot grow.
-    `eights` has the changes, 0 before and after: eight places without any are one word that is 0.
+    The window admits one run after the other: `last[j]` is the end of the longest run from j. An
+    improvement is passed on to the runs behind. Unless `every`, of two neighbours one cannot grow
+    into the other: behind a run that can grow (change 1), only runs that cannot grow back are
+    tried, and from `far` on, where a run to the end can grow back, only runs after runs that cannot
+    grow. `eights` has the changes, 0 before and after: eight places without a change are one word
+    that is 0.
     """
     size = len(last)
     k = 0
@@ -235,7 +238,7 @@ def order_pairs(places: Floats, windows: Floats) -> Ints:
 
 
 def trace_alone(costs: Floats, places: Floats, windows: Floats) -> tuple[Ints, Floats]:
-    """Every step of the curve of one distribution: the place of its window, H from there on."""
+    """Every step of the curve of one distribution: the place of its window, and H from there on."""
     size = len(places)
     pairs = order_pairs(places, windows)
     place = np.arange(size)

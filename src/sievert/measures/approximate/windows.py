@@ -1,18 +1,18 @@
 """Values cut into runs no longer than a window so that least entropy is left: the loops.
 
-Values x ascend; a run (j, i] holds x[j] to x[i-1];
-its mass comes from prefix sums in two parts, `high + low`, and `rest[i]` is the mass from x[i] on.
-h[i] is the least entropy, in bits, of the first i values; first[i] is the least j such that (j, i]
-fits the window. For every i, h[i] = min over first[i] <= j < i of h[j] + cost(j, i).
+Values x ascend. A run (j, i] consists of x[j] to x[i-1]. Its mass comes from prefix sums in two
+parts, `high + low`, and `rest[i]` is the mass from x[i] on. h[i] is the least entropy, in bits, of
+the first i values; first[i] is the least j such that (j, i] fits the window. For every i,
+h[i] = min over first[i] <= j < i of h[j] + cost(j, i).
 
-Three facts make it quick. The cost of two neighbouring runs is strictly concave in their common
-end, so the end is where the left run cannot grow or the right run cannot: j is first[i], or one of
-the `cols`, beyond which a window no longer reaches as far back. An older j that is as good as a
-younger one stays so for all larger i that it reaches (the inverse quadrangle inequality). And rows
-come in chunks: those of a chunk all reach back to its start, so that only columns of the chunk
-before expire.
+Three facts make it quick. First, the cost of two neighbouring runs is strictly concave in their
+common end, so the end is where the left run cannot grow or the right run cannot: j is first[i], or
+one of the `cols`, beyond which a window no longer reaches as far back. Second, an older j that is
+as good as a younger one remains so for all larger i that it reaches (the inverse quadrangle
+inequality). Third, rows come in chunks: all rows of a chunk reach back to its start, so only
+columns of the chunk before expire.
 
-Compiled loops take arrays, not objects that hold them: hence the many parameters.
+Compiled loops take arrays, not objects with arrays. That is why they have many parameters.
 """
 
 import math
@@ -40,7 +40,7 @@ def cost(high: Floats, low: Floats, rest: Floats, j: int, i: int) -> float:
 
 @jit
 def reach(x: Floats, eps: float, first: Ints) -> None:
-    """Where the longest run that ends at each place begins."""
+    """Write the beginning of the longest run that ends at each place."""
     j = 0
     for i in range(len(x)):
         while x[i] - x[j] > eps:
@@ -52,7 +52,7 @@ def reach(x: Floats, eps: float, first: Ints) -> None:
 def least_entropy_from_table(
     costs: Floats, x: Floats, rows: Ints, epsilons: Floats, entropies: Floats
 ) -> None:
-    """The least entropy of distributions for windows, pair by pair, all costs being known.
+    """Write the least entropy of distributions for windows, pair by pair, from a table of costs.
 
     The cost of (j, i] is at place i·(i-1)/2 + j of the distribution's row.
     """
@@ -90,7 +90,7 @@ def _rectangle(
     cfirst: int,
     clast: int,
 ) -> None:
-    """Columns that serve all these rows: the best is older the later the row. Ends are included."""
+    """Try columns that serve all these rows, ends included; the best is older for later rows."""
     floor = top
     todo[top] = rfirst
     todo[top + 1] = rlast
@@ -142,7 +142,7 @@ def _staircase(
     rlast: int,
     cend: int,
 ) -> None:
-    """Columns before `cend` that expire one after the other: row m is served from begin[m] on."""
+    """Try columns before `cend` that expire one by one: row m is served from begin[m] on."""
     todo[0] = rfirst
     todo[1] = rlast
     todo[2] = cend
@@ -209,9 +209,9 @@ def _fill_chunk(
     rfirst: int,
     rlast: int,
 ) -> None:
-    """Fill in h of the rows of a chunk: columns of the chunk are kept as long as they may be best.
+    """Fill in h of the rows of a chunk; columns of the chunk are kept as long as they may be best.
 
-    The youngest is on top; each is best until the one below it overtakes.
+    The youngest is on top; each is best until the one below overtakes it.
     """
     kept[0] = start
     top = 0
@@ -267,7 +267,7 @@ def _one_by_one(
 def least_entropy_by_search(
     x: Floats, high: Floats, low: Floats, rest: Floats, epsilons: Floats, entropies: Floats
 ) -> None:
-    """The least entropy for each window in O(n log² n), for positive probabilities."""
+    """Write the least entropy for each window in O(n log² n), for positive probabilities."""
     size = len(x)
     places = np.zeros((8, size + 2), dtype=np.int64)  # rows taken by number are known to be whole
     first = places[0]
