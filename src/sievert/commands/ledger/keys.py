@@ -84,7 +84,9 @@ def count_respelt(
             others.update(join_key(spelling) for spelling in spellings)
     known, own, other = number_words([ledger, hashes, pseudonyms.people([*others])])
     size = 1 + max(int(numbers.max(initial=-1)) for numbers in (known, own, other))
-    return int((mark_numbers(known, size) & mark_numbers(other, size) & ~mark_numbers(own, size)).sum())
+    return int(
+        (mark_numbers(known, size) & mark_numbers(other, size) & ~mark_numbers(own, size)).sum()
+    )
 
 
 def _people_of(releases: Sequence[LedgerRelease]) -> Ints:

@@ -111,20 +111,19 @@ class DuckDB(Adapter):
     stream = reading.stream
 
     def progress(self) -> float:
-        """Per cent of the running query that is done, or -1."""
+        """The per cent of the running query that are done, or -1."""
         return float(self._connection.query_progress())
 
     def interrupt(self) -> None:
-        """Stop the running query; whoever asked gets an error."""
+        """Stop the running query; its caller gets an error."""
         self._connection.interrupt()
 
     def close(self) -> None:
         self._opened.close(sound=self._sound)
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
-        # until it is answered
         sound = self._sound
-        self._sound = False
+        self._sound = False  # until there is an answer
         try:
             answer = ask()
         except duckdb.Error as error:

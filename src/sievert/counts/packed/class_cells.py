@@ -123,7 +123,7 @@ class PackedCells:
         return merge_profiles(self.profile_kinds())
 
     def profile_kinds(self) -> list[ProfileKinds]:
-        """Distinct profiles of shares; classes of one cell, mostly the bulk, need no comparing."""
+        """The distinct profiles of each share; most classes have one cell, and are not compared."""
 
         def work(_: slice, part: slice, bounds: Ints) -> ProfileKinds:
             single, words, own = run_kernels.several(self.counts[part], bounds)
@@ -140,17 +140,18 @@ class PackedCells:
         return self._each_share(work)
 
     def joint(self, sizes: Ints | None = None, totals: Ints | None = None) -> JointCounts:
-        """How many cells have each class size, total of the value and count."""
+        """Count the cells with each class size, total of the value and count."""
         return merge_joint(self.joint_kinds(sizes, totals))
 
     def joint_kinds(self, sizes: Ints | None = None, totals: Ints | None = None) -> list[Ints]:
-        """The same of shares, in rows."""
+        """Count such cells of each share, in rows."""
         sizes = self.sizes if sizes is None else sizes
         totals = self.totals if totals is None else totals
 
         def work(classes: slice, part: slice, bounds: Ints) -> Ints:
-            of_cells = self.counts[part], self.values[part]
-            return kernels.joint_kinds(*of_cells, bounds, sizes[classes], totals)
+            counts = self.counts[part]
+            values = self.values[part]
+            return kernels.joint_kinds(counts, values, bounds, sizes[classes], totals)
 
         return self._each_share(work)
 
@@ -159,17 +160,18 @@ class PackedCells:
         return Gaps.from_arrays(sizes.sizes, self.largest_gaps(sizes, records, self.totals))
 
     def largest_gaps(self, sizes: Sizes, records: int, totals: Ints) -> Ints:
-        """The same as an array, with given totals of the values."""
+        """The largest sums as an array, for given totals of the values."""
         quick = np.zeros(sizes.most + 1 if sizes.most < DENSE_SIZES else 0, dtype=np.int64)
         if len(quick):
             quick[sizes.sizes] = np.arange(len(sizes.sizes))
 
         def work(classes: slice, part: slice, bounds: Ints) -> Ints:
             own = self.sizes[classes]
-            of_cells = (self.counts[part], self.values[part])
+            counts = self.counts[part]
+            values = self.values[part]
             places = quick[own] if len(quick) else np.searchsorted(sizes.sizes, own)
             largest = np.zeros(len(sizes.sizes), dtype=np.int64)
-            kernels.largest_gaps(*of_cells, bounds, own, totals, places, largest, records)
+            kernels.largest_gaps(counts, values, bounds, own, totals, places, largest, records)
             return largest
 
         return np.asarray(np.maximum.reduce(self._each_share(work)))
@@ -184,7 +186,7 @@ class PackedCells:
         counts = self.counts
         by_rank = np.empty(len(order), dtype=np.int64)
         by_rank[order] = totals[occurs]
-        if (order[1:] < order[:-1]).any():  # a word holds the rank and the count
+        if (order[1:] < order[:-1]).any():  # a word has the rank and the count
             words = -((ranks << 32) | counts)
             run_kernels.sort_downwards(words, self.bounds)
             ranks = -words >> 32
@@ -215,7 +217,7 @@ class PackedCells:
         )
 
     def _each_share(self, work: Callable[[slice, slice, Ints], Any]) -> list[Any]:
-        """The work on the share of each thread of the classes, and of their cells."""
+        """Do the work on each thread's share of the classes and their cells."""
         bounds = self.bounds
         threads = self._threads if len(self.counts) > WORTH_THREADS else 1
         edges = np.linspace(0, len(bounds) - 1, threads + 1, dtype=np.int64)
@@ -230,9 +232,9 @@ class PackedCells:
 
 
 def spell_totals(column: CodedColumn, codes: Ints, totals: Ints, most: int) -> dict[Any, int]:
-    """How many records have each text; of others, or of more than `most`, only those missing.
+    """Count the records with each text.
 
-    Empty texts count with those missing.
+    Of other values, and of more than `most` texts, only missing and empty ones are counted.
     """
     there = totals > 0
     if column.kind != "text" or np.count_nonzero(there) > most:
@@ -246,8 +248,10 @@ def _blank_codes(column: CodedColumn) -> Ints:
 
 
 def merge_profiles(kinds: list[ProfileKinds]) -> Profiles:
-    """The distinct profiles of all shares in one order."""
-    words, lengths, times = (np.concatenate(each) for each in zip(*kinds, strict=True))
+    """Merge the distinct profiles of all shares, in one order."""
+    words = np.concatenate([share[0] for share in kinds])
+    lengths = np.concatenate([share[1] for share in kinds])
+    times = np.concatenate([share[2] for share in kinds])
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     order = run_kernels.order_runs(words, bounds, np.arange(len(lengths)))
     firsts = run_kernels.first_runs(words, bounds, order)
@@ -256,10 +260,10 @@ def merge_profiles(kinds: list[ProfileKinds]) -> Profiles:
 
 
 def merge_joint(kinds: list[Ints]) -> JointCounts:
-    """The rows of all shares, each kind once, in one order."""
+    """Merge the rows of all shares: each kind once, in one order."""
     rows = np.concatenate(kinds)
     *columns, times = rows.T
-    bits = [int(each.max()).bit_length() for each in columns]
+    bits = [int(column.max()).bit_length() for column in columns]
     places, sums = merge_cells([k.astype(np.uint64) for k in columns], bits, times)
     class_sizes, value_sizes, cells = rows[places, :3].T
     return JointCounts.from_arrays(class_sizes, value_sizes, cells, sums)

@@ -12,7 +12,7 @@ TOGETHER = 1 << 20  # combinations that are hashed at a time
 
 
 def _roots(power: int, count: int) -> Ints:
-    """The first 32 bits of the fractional parts of roots of the first primes."""
+    """The first 32 bits of the fractional parts of the roots of the first `count` primes."""
     primes = [n for n in range(2, 312) if all(n % d for d in range(2, n))][:count]
     roots = [_root(prime << 32 * power, power) for prime in primes]
     return np.array([root & 0xFFFFFFFF for root in roots], dtype=np.uint32)
@@ -24,7 +24,10 @@ def _root(number: int, power: int) -> int:
     high = 1 << (number.bit_length() // power + 1)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if middle**power <= number else (low, middle - 1)
+        if middle**power <= number:
+            low = middle
+        else:
+            high = middle - 1
     return low
 
 
@@ -34,7 +37,7 @@ START = _roots(2, 8)
 
 @jit
 def _compress(state: Ints, block: Ints, words: Ints, rounds: Ints) -> None:
-    """One block of SHA-256."""
+    """Process one block of SHA-256."""
     for i in range(16):
         words[i] = (
             (np.uint32(block[4 * i]) << np.uint32(24))
@@ -75,7 +78,7 @@ def _rotate(word: Any, by: int) -> Any:
 def _hash_all(
     start: Ints, texts: Ints, bounds: Ints, firsts: Ints, codes: Ints, constants: Ints, out: Ints
 ) -> None:
-    """The first 64 bits of the digest of the start and one text of each column.
+    """Write the first 64 bits of the digests of the start and one text of each column.
 
     Text t of a column is at bounds[first + t] of the texts; the constants are ROUNDS and START.
     """
@@ -121,7 +124,7 @@ def _hash_all(
 def hash_combinations(
     start: bytes, texts: Sequence[Sequence[bytes]], codes: Sequence[Ints]
 ) -> Ints:
-    """The 64-bit hash of each combination: of each column the codes, and the text of each code."""
+    """The 64-bit hash of each combination, given each column's codes and the texts of codes."""
     flat = [text for column in texts for text in column]
     bounds = np.concatenate([[0], np.cumsum([len(text) for text in flat])]).astype(np.int64)
     firsts = np.cumsum([0, *map(len, texts)])[:-1].astype(np.int64)

@@ -55,7 +55,7 @@ def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int, shift: in
 
 @jit
 def mix_bits(x: Any) -> Any:
-    """Bits of a 64-bit word well mixed (the finalizer of MurmurHash3)."""
+    """Mix the bits of a 64-bit word (the finalizer of MurmurHash3)."""
     x ^= x >> np.uint64(33)
     x *= np.uint64(0xFF51AFD7ED558CCD)
     x ^= x >> np.uint64(33)
@@ -66,7 +66,7 @@ def mix_bits(x: Any) -> Any:
 
 @jit
 def copy_rows(source: Ints, target: Ints, number: int) -> None:
-    """Copy the first rows; quicker to compile than an assignment of slices."""
+    """Copy the first `number` rows; quicker to compile than an assignment of slices."""
     for row in range(number):
         for column in range(source.shape[1]):
             target[row, column] = source[row, column]
@@ -74,7 +74,7 @@ def copy_rows(source: Ints, target: Ints, number: int) -> None:
 
 @jit
 def free_slot(table: Ints, slot: Any) -> Any:
-    """The first empty slot from one on."""
+    """The first empty slot from `slot` on."""
     while table[slot] != EMPTY:
         slot = (slot + 1) & (len(table) - 1)
     return slot
@@ -82,7 +82,7 @@ def free_slot(table: Ints, slot: Any) -> Any:
 
 @jit
 def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
-    """The number of each key among the different ones, which are in the order of their coming."""
+    """The number of each key among the different keys, which are in order of first occurrence."""
     size = 1 << 12
     number = 0
     table = np.full(size, EMPTY, dtype=np.int32)
@@ -114,7 +114,7 @@ def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
 
 @jit
 def count_people(keys: Ints, counts: Ints, bits: int, bounds: Ints) -> Ints:
-    """The people of each run; a record whose person, the low bits, is 0 is one of its own."""
+    """Count the people of each run; a record whose person, the low bits, is 0 counts by itself."""
     people = np.zeros(len(bounds) - 1, dtype=np.int64)
     mask = np.uint64((1 << bits) - 1)
     for c in range(len(people)):
@@ -127,10 +127,10 @@ def count_people(keys: Ints, counts: Ints, bits: int, bounds: Ints) -> Ints:
 def people_seen(
     keys: Ints, counts: Ints, bits: int, bounds: Ints, places: Ints, sizes: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Of each person but 0 the number of classes, and the place of the smallest of their sizes.
+    """The number of classes of each person but 0, and the place of their smallest size.
 
-    `places[c]` is the place of the size of class c; beside them, by these places, the records
-    without a person.
+    `places[c]` is the place of the size of class c. The third result counts the records without a
+    person by these places.
     """
     mask = np.uint64((1 << bits) - 1)
     classes = np.zeros(1 << bits, dtype=np.int64)
@@ -152,7 +152,7 @@ def people_seen(
 def pair_kinds(
     keys: Ints, bits: int, bounds: Ints, places: Ints, classes: Ints, most: int, sizes: int
 ) -> Ints:
-    """How many pairs of a person but 0 and a class there are, by classes and place of the size."""
+    """Count pairs of a person but 0 and a class, by the person's classes and the class's size."""
     table = np.zeros((most + 1, sizes), dtype=np.int64)
     mask = np.uint64((1 << bits) - 1)
     for c in range(len(places)):
@@ -165,7 +165,7 @@ def pair_kinds(
 
 @jit
 def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: Ints) -> Ints:
-    """Rows of the different (class size, total of the value, count) of cells, and their number."""
+    """Rows (class size, total of the value, count, number of cells), each kind of cell once."""
     size = 1 << 14
     number = 0
     table = np.full(size, EMPTY, dtype=np.int64)
@@ -174,7 +174,7 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
     for c in range(len(bounds) - 1):
         nq = sizes[c]
         if nq == 1:
-            for i in range(bounds[c], bounds[c + 1]):  # one person may hold several values
+            for i in range(bounds[c], bounds[c + 1]):  # one person may have several values
                 ones[values[i]] += 1
             continue
         for i in range(bounds[c], bounds[c + 1]):
@@ -234,9 +234,9 @@ def largest_gaps(
     largest: Ints,
     records: int,
 ) -> None:
-    """For each class size the largest sum over its cells of max(0, n·N - total·size).
+    """Write for each class size the largest sum over its cells of max(0, n·N - total·size).
 
-    `places[c]` is the place in the result of the size of class c.
+    `places[c]` is the place of the size of class c in `largest`.
     """
     for c in range(len(sizes)):
         gap = np.int64(0)

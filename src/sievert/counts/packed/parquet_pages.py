@@ -1,8 +1,8 @@
-"""The codes of a Parquet column straight from its pages, where these hold places in a dictionary.
+"""The codes of a Parquet column straight from its pages, if these have places in a dictionary.
 
-A column chunk that its writer has coded by a dictionary is codes already: its pages are unpacked
-into the keys in one go, several times faster than by way of values. Whatever is not of this plain
-kind (other encodings, nested columns, anything unexpected) is declined, and read as values.
+The pages of a column chunk with a dictionary contain codes already. They are unpacked into the keys
+in one go, several times faster than by way of values. Other chunks (other encodings, nested
+columns, anything unexpected) are declined, and read as values.
 """
 
 from collections.abc import Callable
@@ -45,12 +45,12 @@ IS_PACKED = 87
 
 
 class OddError(Exception):
-    """Pages that are not of the plain kind."""
+    """Pages of another kind, which are read as values."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk:
-    """A column of one row group: where it lies, and what the file says of it."""
+    """A column of one row group: its file, and what the file says about it."""
 
     path: Path
     noted: Any  # the column chunk's metadata
@@ -60,7 +60,7 @@ class Chunk:
     records_per_text: int = RECORDS_PER_TEXT
 
     def pack(self, keys: Ints, shift: int, code_values: Callable[[Any], Ints]) -> bool:
-        """Put the column's codes into the keys; if False, what they hold there means nothing."""
+        """Put the column's codes into the keys; after False the bits of the keys mean nothing."""
         try:
             raw, pages, values = self._read_pages(
                 self.noted.total_compressed_size, most_texts=self._most_texts
@@ -73,7 +73,7 @@ class Chunk:
         )
 
     def values(self) -> list[Any]:
-        """The dictionary's texts or numbers; none where it has no plain one."""
+        """The texts or numbers of the dictionary; none if there is no plain dictionary."""
         size = self.noted.data_page_offset - (self.noted.dictionary_page_offset or 0)
         try:
             *_, values = self._read_pages(
@@ -86,12 +86,15 @@ class Chunk:
     @property
     def _most_texts(self) -> int | None:
         """The size of the largest dictionary of texts that is worth unpacking; None: any size."""
-        return self.noted.num_values // self.records_per_text if self.records_per_text else None
+        if not self.records_per_text:
+            return None
+        most: int = self.noted.num_values // self.records_per_text
+        return most
 
     def _read_pages(
         self, size: int, pages: int | None = None, most_texts: int | None = None
     ) -> tuple[Ints, Ints, Any]:
-        """Data pages one after the other, where each lies, and the values of the dictionary."""
+        """The bytes of the data pages, the place of each page, and the values of the dictionary."""
         noted = self.noted
         if not (self.plain and noted.has_dictionary_page and noted.compression in CODECS):
             raise OddError
@@ -128,7 +131,7 @@ class Chunk:
 def _decompress_pages(
     packed: bytes, heads: Ints, codec: str | None, optional: bool
 ) -> tuple[Ints, memoryview, Ints]:
-    """The bytes of data pages one after the other, the dictionary's, and where each page lies."""
+    """The bytes of the data pages, those of the dictionary, and the place of each page."""
     whole = heads[:, WHOLE]
     if not len(heads) or whole.min() < 0 or whole.sum() > LARGEST:
         raise OddError
@@ -167,10 +170,11 @@ def _decompress_pages(
 def _place(
     head: list[int], raw: Ints, at: int, before: int, optional: bool
 ) -> tuple[int, int, int, int]:
-    """Where the levels, the values and the end of a data page are, and how many values it has."""
+    """The places of the levels, the values and the end of a data page, and its values' number."""
     second = head[KIND] == DATA_2
     end = at + head[WHOLE]
-    encoding, count = (ENCODING_2, VALUES_2) if second else (ENCODING, VALUES)
+    encoding = ENCODING_2 if second else ENCODING
+    count = VALUES_2 if second else VALUES
     plain = head[encoding] in (PLAIN_DICTIONARY, RLE_DICTIONARY) and head[KIND] in (DATA, DATA_2)
     levels = optional and not second  # with their size before them
     if not plain or (levels and head[LEVELS] != RLE):

@@ -1,6 +1,6 @@
 """People with several rows, from packed keys whose lowest field is the person.
 
-Sorted keys are the distinct sightings already. What is not answered here, the engine answers.
+Sorted keys are the distinct sightings already. The engine answers what this module does not.
 """
 
 from collections.abc import Sequence
@@ -40,9 +40,9 @@ class Sightings:
         return run_kernels.sum_runs(self.counts, self.bounds)
 
     def count(self, sizes: Sizes) -> tuple[PeopleCounts, int]:
-        """How many classes people were seen in, and how small these are; runs are classes.
+        """Count the classes in which people were seen, and their people; runs are classes.
 
-        Beside it the number of records without a person.
+        The second result is the number of records without a person.
         """
         places = np.searchsorted(sizes.sizes, self.people)
         people = self.keys
@@ -83,9 +83,9 @@ class Sightings:
 
 @dataclass(frozen=True)
 class ClassPeople:
-    """The classes of some columns in people; `people` is that of each class in the order of codes.
+    """The classes of some columns in people.
 
-    It is None where classes are not numbered in that order.
+    `people` has the people of each class in the order of codes; None if classes have another order.
     """
 
     sizes: Sizes
@@ -99,10 +99,10 @@ class KeyedRecords(Protocol):
     threads: int
 
     def count_keys(self, names: Sequence[str]) -> KeyCounts | None:
-        """The different keys of some columns, the last one lowest; None where they are unfit."""
+        """The different keys of some columns, the last one lowest; None if they are unfit."""
 
     def note_cells(self, counted: KeyCounts) -> object:
-        """Note how many records have each value of the columns of counted cells."""
+        """Note the number of records with each value of the columns of counted cells."""
 
     def spell(self, column: CodedColumn, codes: Ints) -> list[str | None]:
         """The texts of codes."""
@@ -119,12 +119,12 @@ class PackedPeople(PeopleCounter):
         self._value_people: dict[str, tuple[Ints, Ints]] = {}
         self._last: tuple[Any, PackedCells] | None = None  # the secret counted last, its cells
 
-    def _sighted(
+    def _find_sightings(
         self, columns: tuple[str, ...], *, ranks: bool = False
     ) -> tuple[KeyLayout, Sightings] | None:
-        """The sightings of some columns, and their layout; None where they cannot be packed.
+        """The sightings of some columns, and their layout; None if they cannot be packed.
 
-        With `ranks` also where runs are numbered as they come, whatever the codes of the columns.
+        With `ranks`, runs may also have numbers that do not follow the codes of the columns.
         """
         if self._person in columns or len(set(columns)) < len(columns):
             return None
@@ -138,10 +138,10 @@ class PackedPeople(PeopleCounter):
     def _classes(self, quasi: tuple[str, ...]) -> ClassPeople | None:
         """The people of the classes; None where these cannot be packed."""
         if quasi not in self._counted:
-            sighted = self._sighted(quasi, ranks=True)
+            packed = self._find_sightings(quasi, ranks=True)
             self._counted[quasi] = None
-            if sighted is not None:
-                layout, sightings = sighted
+            if packed is not None:
+                layout, sightings = packed
                 keys = KeyCounts(sightings.runs, sightings.records, layout)
                 self._records.note_cells(keys)
                 sizes = histogram(sightings.people)
@@ -151,12 +151,12 @@ class PackedPeople(PeopleCounter):
         return self._counted[quasi]
 
     def plan(self, quasi: Sequence[str]) -> None:
-        """Count people by these columns: whether somebody has several rows follows from it."""
+        """Count people by these columns, which also shows whether anybody has several rows."""
         self._classes(tuple(quasi))
 
     @property
     def unnamed(self) -> int | None:
-        """How many rows have no person; each counts as a person of its own."""
+        """The number of rows without a person; each counts as a person of its own."""
         return self._unnamed
 
     @property
@@ -176,11 +176,11 @@ class PackedPeople(PeopleCounter):
         return None if classes is None else classes.seen
 
     def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells | None:
-        """The cells of a secret number, in people; those of one secret are kept."""
+        """The cells of a numeric secret, in people; the cells of the last secret are kept."""
         if self._last is not None and self._last[0] == (tuple(quasi), secret):
             return self._last[1].as_numbers(self._records.spell)
-        sighted = self._sighted((*quasi, secret))
-        return None if sighted is None else self._cells_of(*sighted).as_numbers(self._records.spell)
+        packed = self._find_sightings((*quasi, secret))
+        return None if packed is None else self._cells_of(*packed).as_numbers(self._records.spell)
 
     def _cells_of(self, layout: KeyLayout, seen: Sightings) -> PackedCells:
         """The cells of the lowest column but the person, a secret, in people."""
@@ -188,28 +188,32 @@ class PackedPeople(PeopleCounter):
         return PackedCells(keys, self._records.threads)
 
     def _holders_of(self, secret: str) -> tuple[Ints, Ints] | None:
-        """The codes of a secret that occur, and how many people have each."""
-        if secret not in self._value_people and (sighted := self._sighted((secret,))) is not None:
-            self._value_people[secret] = sighted[1].runs.astype(np.int64), sighted[1].people
-        return self._value_people.get(secret)
+        """The codes of a secret that occur, and the number of people with each."""
+        if secret not in self._value_people:
+            packed = self._find_sightings((secret,))
+            if packed is None:
+                return None
+            _, sightings = packed
+            self._value_people[secret] = (sightings.runs.astype(np.int64), sightings.people)
+        return self._value_people[secret]
 
     def secret_counts(
         self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts | None:
-        """Everything about one secret that `needs` names; the engine answers what is rare."""
+        """Count what `needs` names about one secret; None for rare needs, left to the engine."""
         if any(option is not None for option in rare.values()):
             return None
         classes = self._classes(quasi)
         if classes is None or classes.people is None:
             return None
         holders = self._holders_of(secret)
-        sighted = None if holders is None else self._sighted((*quasi, secret))
-        if holders is None or sighted is None or holders[0][0] == 0:  # or with missing values
+        packed = None if holders is None else self._find_sightings((*quasi, secret))
+        if holders is None or packed is None or holders[0][0] == 0:  # or with missing values
             return None
-        layout, seen = sighted
+        layout, seen = packed
         cells = self._cells_of(layout, seen)
         self._records.note_cells(KeyCounts(seen.runs, seen.records, cells.layout))
-        self._last = (quasi, secret), cells
+        self._last = ((quasi, secret), cells)
         sizes = histogram(cells.sizes)
         total = int(cells.totals.sum())
         having = np.zeros(len(cells.totals), dtype=np.int64)

@@ -90,7 +90,7 @@ def _before(words: Ints, bounds: Ints, a: int, b: int) -> bool:
 
 @jit
 def order_runs(words: Ints, bounds: Ints, runs: Ints) -> Ints:
-    """These runs in the order of their words: merge sort."""
+    """Sort runs by their words, by merge sort."""
     ordered = runs.astype(np.int64)
     merged = np.empty(len(runs), dtype=np.int64)
     width = 1
@@ -114,7 +114,7 @@ def order_runs(words: Ints, bounds: Ints, runs: Ints) -> Ints:
 
 @jit
 def first_runs(words: Ints, bounds: Ints, order: Ints) -> Ints:
-    """Where in the order of some runs those begin that are equal."""
+    """The places in `order` where a run differs from the run before."""
     firsts = np.empty(len(order), dtype=np.int64)
     number = 0
     for i in range(len(order)):
@@ -167,7 +167,7 @@ def sum_runs(counts: Ints, bounds: Ints) -> Ints:
 
 @jit
 def several(counts: Ints, bounds: Ints) -> tuple[Ints, Ints, Ints]:
-    """The counts of classes of one cell; those of the others, and the bounds of these."""
+    """The counts of classes with one cell; the counts and bounds of the other classes."""
     single = 0
     for c in range(len(bounds) - 1):
         single += bounds[c + 1] - bounds[c] == 1

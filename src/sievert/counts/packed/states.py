@@ -1,4 +1,4 @@
-"""A state counted by packed keys: the keys of its rows are sorted, and their weights added up."""
+"""Counting a state by packed keys: the keys of its rows are sorted, and their weights added up."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -25,7 +25,7 @@ from sievert.sources.state_manifest import StateManifest
 
 
 class WeightedKeyCounter(KeyCounter):
-    """Counts keys of rows that stand for several records each."""
+    """Counts the keys of rows that represent several records each."""
 
     def __init__(self, weights: Ints, *source: Any) -> None:
         super().__init__(*source)

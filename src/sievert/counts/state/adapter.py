@@ -1,4 +1,4 @@
-"""The DuckDB adapter of a state: a row of its input stands for as many records as its weight."""
+"""The DuckDB adapter of a state: a row of its input counts as many records as its weight."""
 
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ class StateAdapter(DuckDB):
         self._show(state)
 
     def _show(self, state: StateManifest) -> None:
-        """Make the view of the combinations; where some were taken away, what is left is kept."""
+        """Make the view of the combinations; a table if some of them were taken away."""
         places = {c: f"c{self.columns.index(c)}" for c in state.kept}
         values = (
             f"CAST({stored} AS {state.kept[column]}) AS {places[column]}"
@@ -61,5 +61,5 @@ class StateAdapter(DuckDB):
         )
 
     def check_writable(self) -> None:
-        """A state has no records to write one by one."""
+        """Raise an error: a state has no records to write one by one."""
         raise UsageError("--records needs the records, and a state has none", hint="the table")
