@@ -1,7 +1,7 @@
 """Measures where a missing quasi-identifier matches anything: of records, as there are no classes.
 
-Beside each number is that of the classes in which missing is a value of its own: a few records
-without any value would else make everybody match many.
+Beside each number is the number of the classes in which missing is a value of its own. Otherwise a
+few records without any value make everybody match many.
 """
 
 from dataclasses import replace
@@ -29,14 +29,14 @@ def no_values(secret: str) -> Remark:
 
 
 def diversity_column(secret: str, kind: str) -> str:
-    """The column of a file of records with the number of values among those that match one."""
+    """The name of the column, in a file of records, with the number of values among its matches."""
     return f"{files.escape_formula(secret) if kind == 'csv' else secret}.l_diversity"
 
 
 def reidentification_under_wildcards(
     measures: TableMeasures, alpha: Fraction, risks: PopulationRisks | None
 ) -> dict[str, Value]:
-    """Re-identification by the records that match each, which `risks` may have counted."""
+    """The measures of re-identification by matching records, which `risks` may have counted."""
     questions = measures.questions
     quasi = measures.roles.quasi
     frequencies = None if risks is None else risks.frequencies
@@ -66,21 +66,21 @@ def reidentification_under_wildcards(
     return {
         m.id: Value(
             id=m.id,
-            value=result.value,
+            value=results[m.id].value,
             unit=m.unit,
             riskier=m.riskier,
             reason=None,
-            details=dict(result.details),
+            details=dict(results[m.id].details),
         )
         for m in measures.measures
-        if (result := results.get(m.id)) is not None
+        if m.id in results
     }
 
 
 def inference_under_wildcards(
     measures: TableMeasures, secret: str
 ) -> tuple[dict[str, Value], Ints | None]:
-    """Of a secret, the fewest values among the records that match one, and those of each class."""
+    """The fewest values of a secret among the matches of a record, and the values of each class."""
     measure = BY_ID["l_diversity"]
     questions = measures.questions
     quasi = measures.roles.quasi

@@ -15,7 +15,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
-    """How many columns have a hierarchy, and that they are proposals."""
+    """Say how many columns have a hierarchy, and that these are proposals."""
     result = part.read(ProposedHierarchies)
     count = part.writer.count
     values = {"number": count(result.proposed), "columns": count(len(result.columns))}

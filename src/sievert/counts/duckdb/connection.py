@@ -115,7 +115,7 @@ class OpenedTable:
     lent: FileEngine | None = None
 
     def close(self, *, sound: bool) -> None:
-        """Let go of the table; a lent engine that is sound reads the next one."""
+        """Let go of the table; a sound engine that was lent reads the next one."""
         self.connection.close()
         lent = self.lent
         self.lent = None
@@ -144,7 +144,7 @@ def _size(table: Table) -> int:
 
 def own_engine(table: Table) -> duckdb.DuckDBPyConnection:
     """An engine for one table, not locked yet; for a small text it starts no threads of its own."""
-    configuration = dict(CONFIGURATION)
+    configuration: dict[str, str | bool | int | float | list[str]] = {**CONFIGURATION}
     if table.kind == "csv" and _size(table) < SMALL_FILE:
         configuration["threads"] = "1"
     engine = duckdb.connect(":memory:", config=configuration)

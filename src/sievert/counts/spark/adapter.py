@@ -148,10 +148,10 @@ class Spark(FetchedCells):
         ids = {stage for job in jobs if job for stage in job.stageIds}
         infos = [tracker.getStageInfo(number) for number in ids]
         stages = [stage for stage in infos if stage is not None]
-        tasks = sum(stage.numTasks for stage in stages)
+        tasks = sum(int(stage.numTasks) for stage in stages)
         if not tasks:
             return -1.0
-        return 100.0 * sum(stage.numCompletedTasks for stage in stages) / tasks
+        return 100.0 * sum(int(stage.numCompletedTasks) for stage in stages) / tasks
 
     def interrupt(self) -> None:
         """Stop the running query; its caller, and that of the next query, gets an error."""

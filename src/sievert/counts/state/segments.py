@@ -517,7 +517,7 @@ def _paths(parts: Sequence[tuple[Path, int]], sign: int) -> str:
 
 
 def is_fragmented(state: StateManifest) -> bool:
-    """Whether the changes of a state are so many that it should be compacted."""
+    """Whether a state has enough changes to be compacted."""
     first, *changes = state.segments
     changed = sum(segment.rows for segment in changes)
     return len(state.segments) > MOST_SEGMENTS or changed > LARGEST_CHANGE * first.rows
