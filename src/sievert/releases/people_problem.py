@@ -76,7 +76,7 @@ class PeopleProblem(ProtectionProblem):
         """Return None, because the sizes of classes count rows."""
 
     def _people(self, k: int) -> SecretCells:
-        """Treat the people of every combination as a secret of which a class needs `k` values.
+        """Treat the people of every combination as a secret that needs `k` values in a class.
 
         A row without a person is a person of its own.
         """

@@ -46,7 +46,7 @@ class ColumnArrays(NamedTuple):
     pairs: Ints  # by column and two of its first positions: the width of their lowest common label
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LocalColumn:
     """A quasi-identifier with all values of its hierarchy; `texts[p]` is that at position p."""
 
@@ -89,7 +89,14 @@ class LocalColumn:
             for texts, table in zip(column.labels, tables, strict=True)
         )
         texts = tuple(domain[i] for i in order)
-        return cls(name, kind, texts, labels, np.stack(firsts), np.stack(lasts))
+        return cls(
+            name=name,
+            kind=kind,
+            texts=texts,
+            labels=labels,
+            first=np.stack(firsts),
+            last=np.stack(lasts),
+        )
 
     def run_above(self, p: int) -> tuple[int, int]:
         """The first and the last position below the lowest label of p that has other values."""
@@ -143,7 +150,9 @@ def column_arrays(columns: Sequence[LocalColumn], weights: Sequence[float]) -> C
             kinds[j, 1:] = _masks(missing, missing)
     shares = np.asarray(weights, dtype=np.float64) / float(np.sum(weights))
     domain = np.array([c.domain for c in columns], dtype=np.int64)
-    return ColumnArrays(kinds, grid, shares / np.maximum(domain - 1, 1), pairs)
+    return ColumnArrays(
+        kinds=kinds, grid=grid, scale=shares / np.maximum(domain - 1, 1), pairs=pairs
+    )
 
 
 def _masks(first: int, last: int) -> tuple[int, int]:

@@ -50,7 +50,9 @@ def column_labels(column: LocalColumn, positions: Ints, pieces: Pieces) -> Colum
                 widths.append(sum(last - first + 1 for first, last in runs))
                 covered.append(sum(int(sums[last + 1] - sums[first]) for first, last in runs))
         codes[c] = known[key]
-    return ColumnLabels(tuple(numbers), codes, np.array(widths), np.array(covered))
+    return ColumnLabels(
+        texts=tuple(numbers), codes=codes, widths=np.array(widths), covered=np.array(covered)
+    )
 
 
 def label(

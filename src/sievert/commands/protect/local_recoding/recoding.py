@@ -76,7 +76,7 @@ def recode_locally(
     tallies = _Tallies([s for s in secrets if s.rules], len(codes))
     most = most or (block_size(len(codes)) if COMPILED else FEWEST)
     most = max(2, min(most, TALLIES // max(tallies.values, 1)))
-    fitness = _Fitness(rules, counts, tallies, k)
+    fitness = _Fitness(rules=rules, counts=counts, tallies=tallies, k=k)
     blocks = [_sort(codes, ids) for ids in split_blocks(codes, arrays.scale, most, fitness)]
     chosen = _default_effort(len(codes)) if effort is None else effort
 
