@@ -239,7 +239,7 @@ class ProtectionProblem:
         questions = self._released(codes, gone, roles.quasi)
         questions.records = self.combinations.records - suppressed
         if suppressed:
-            questions.suppression = Suppression(ROOT, records=suppressed)
+            questions.suppression = Suppression(mark=ROOT, records=suppressed)
         return TableMeasures(
             questions=questions, roles=roles, settings=self.measuring, ids=ids, clock=no_progress
         )
@@ -394,7 +394,7 @@ class ProtectionProblem:
         def fit(sizes: Ints) -> bool:
             if not len(sizes):
                 return False
-            counts = RecordCounts(int(sizes.sum()), histogram(sizes))
+            counts = RecordCounts(records=int(sizes.sum()), sizes=histogram(sizes))
             verdicts, _ = judge(alone, measures.of_classes(counts, chosen), {})
             return all(v.met is True for v in verdicts)
 

@@ -292,12 +292,7 @@ def _search_limit(
         seconds=seconds,
     ).points
     return LeastDisclosure(
-        combinations=space.combinations,
-        values=len(table),
-        information=task.joint.information,
-        points=points,
-        perfect=zero,
-        reason=reason,
+        space.combinations, len(table), task.joint.information, points, zero, reason
     )
 
 

@@ -41,12 +41,14 @@ class OriginalInformation:
 
     def bits(self) -> dict[str, Bits]:
         """The bits that the original itself tells about each secret."""
-        bits = {}
-        for secret in self.secrets:
-            columns = {column: self.estimates[column, secret] for column in self.columns}
-            distance = class_distance(self.joint[None, secret])
-            bits[secret] = Bits(self.estimates[None, secret], columns, distance)
-        return bits
+        return {
+            s: Bits(
+                self.estimates[None, s],
+                {c: self.estimates[c, s] for c in self.columns},
+                class_distance(self.joint[None, s]),
+            )
+            for s in self.secrets
+        }
 
 
 def begin_information(
@@ -198,9 +200,7 @@ def chance_notes(key: str, attribute: Mapping[str, Bits]) -> list[Remark]:
 def _beyond_chance(bits: InformationEstimate) -> bool:
     """Tell whether a column tells more about its original than chance would."""
     least = 1 / (bits.shuffles + 1)
-    if bits.p_value is not None and bits.p_value > max(CHANCE_P, least):
-        return False
-    return bits.interval[0] > 0
+    return (bits.p_value is None or bits.p_value <= max(CHANCE_P, least)) and bits.interval[0] > 0
 
 
 def fill_unreleased(codes: Ints) -> Ints:

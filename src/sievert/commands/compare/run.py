@@ -386,19 +386,19 @@ def compare_release(
     clock(f"losses of {name}", questions)
     here = release.quasi[0].here
     compared = Compared(
-        name=name,
-        table=description,
-        rows=rows,
-        records={
+        name,
+        description,
+        rows,
+        {
             "paired": int(here.sum()),
             "suppressed": int(release.suppressed.sum()),
             "not_released": int((~here).sum()),
             "unknown": release.extra,
             "cells_suppressed": int(sum(c.suppressed.sum() for c in release.quasi)),
         },
-        disclosed=disclosed,
-        losses=dict(zip((kind.id for kind in KINDS), losses, strict=True)),
-        assessment=assessment,
+        disclosed,
+        dict(zip((kind.id for kind in KINDS), losses, strict=True)),
+        assessment,
         policy=policy,
         pairing=pairing,
     )
@@ -462,19 +462,17 @@ def run(settings: CompareSettings, watch: Steps = no_progress) -> Comparison:
         replace(c.release, limit=distances.get(name, {}), dominated_by=tuple(dominated_by[name]))
         for name, c in compared.items()
     )
-    told_by_original: dict[str, Any] = {
-        "attribute_disclosure": known,
-        "assessment": first.assessment,
-    }
-    if first.policy is not None:
-        told_by_original["policy"] = first.policy
     return Comparison(
-        table=first.table,
-        roles=first.roles,
-        original=told_by_original,
-        releases=finished,
-        rank_correlation=loss_correlations(finished),
-        settings={
+        first.table,
+        first.roles,
+        {
+            "attribute_disclosure": known,
+            "assessment": first.assessment,
+            **({} if first.policy is None else {"policy": first.policy}),
+        },
+        finished,
+        loss_correlations(finished),
+        {
             "shuffles": settings.shuffles,
             "seed": settings.seed,
             "level": 0.95,
@@ -482,7 +480,7 @@ def run(settings: CompareSettings, watch: Steps = no_progress) -> Comparison:
             "bins": {c: len(e) + 1 for c, e in first.edges.items()},
             "predicted": list(first.predicted),
         },
-        limits=limits,
+        limits,
         warnings=(
             *first.notes,
             *chance_notes("chance_original", known),

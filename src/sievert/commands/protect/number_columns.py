@@ -118,7 +118,7 @@ def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict
                     labels=new.texts,
                 )
             )
-    losses: dict[str, Any] = {"distortion": expected_distortion(Release(tuple(pairs))).value}
+    losses: dict[str, Any] = {"distortion": expected_distortion(Release(quasi=tuple(pairs))).value}
     moves = []
     for name, column in number_columns(table).items():
         released = changed.get(name)
