@@ -343,14 +343,14 @@ def read_tables(path: str | Path) -> tuple[str, dict[str, Any]]:
     except OSError as error:
         raise UsageError(f"{path.name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path.name}: not UTF-8 text", hint=_swapped(path)) from None
+        raise UsageError(f"{path.name}: not UTF-8 text", hint=_swap_hint(path)) from None
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path.name}: not TOML: {error}", hint=_swapped(path)) from None
+        raise UsageError(f"{path.name}: not TOML: {error}", hint=_swap_hint(path)) from None
     except RecursionError:
         raise UsageError(f"{path.name}: nested too deeply") from None
 
 
-def _swapped(path: Path) -> str | None:
+def _swap_hint(path: Path) -> str | None:
     """Give a hint if a table is read as a policy."""
     if path.suffix.lower() in TABLES or ".csv" in path.name:
         return "the policy is a TOML file, and this looks like the table: swap them"
@@ -439,8 +439,8 @@ def _mistake(error: ValidationError, name: str, model: type[BaseModel] | None = 
         loc = ["limits", *(loc[1:] if loc[0] == "everywhere" else loc)]
     loc = [part for part in loc if not INNER.match(part)]
     where = ".".join(loc) or "top level"
-    said = first["msg"].removeprefix("Value error, ")
-    what = said[0].lower() + said[1:]
+    message = first["msg"].removeprefix("Value error, ")
+    what = message[0].lower() + message[1:]
     hint = None
     match first["type"]:
         case "extra_forbidden":

@@ -346,7 +346,7 @@ class Gate:
         reasons = list(self.reasons)
         if not verdicts:
             reasons.append(GateReason("no_limits", None))
-        harmless = dict.fromkeys(v.measure for v in verdicts if harmless_side(v))
+        harmless = dict.fromkeys(v.measure for v in verdicts if bounds_harmless_side(v))
         if harmless:
             reasons.append(GateReason("harmless_side", None, tuple(harmless)))
         judged = {v.where for v in verdicts if not cannot_be_breached(v, self.policy)}
@@ -473,7 +473,7 @@ def verdict_remarks(verdicts: Sequence[Verdict]) -> list[Remark]:
             key = "not_evaluated_suppressed" if suppressed else "not_evaluated"
             remarks.append(_remark_on(verdict, key, why=verdict.reason or str(None)))
     for verdict in verdicts:
-        if harmless_side(verdict):
+        if bounds_harmless_side(verdict):
             high = BY_ID[verdict.measure].riskier == "high"
             remarks.append(_remark_on(verdict, "harmless_high" if high else "harmless_low"))
     return remarks
@@ -484,7 +484,7 @@ def _remark_on(verdict: Verdict, key: str, **values: str) -> Remark:
     return Remark(key, measure=verdict.measure, where=_place(verdict.where), **values)
 
 
-def harmless_side(verdict: Verdict) -> bool:
+def bounds_harmless_side(verdict: Verdict) -> bool:
     """Tell whether a limit bounds only the side that is not risky."""
     # Limits on attacks are checked when the policy is read.
     return verdict.measure in BY_ID and _risky_bound(verdict, 0.0) is None
@@ -516,7 +516,7 @@ def cannot_be_breached(verdict: Verdict, policy: Policy) -> bool:
     """Tell whether no risky table breaches a limit, so that it decides nothing."""
     if verdict.measure not in BY_ID:
         return is_toothless_attack(verdict)
-    return harmless_side(verdict) or toothless(verdict, policy)
+    return bounds_harmless_side(verdict) or is_toothless(verdict, policy)
 
 
 def is_toothless_attack(verdict: Verdict) -> bool:
@@ -531,11 +531,11 @@ def toothless_remarks(verdicts: Iterable[Verdict], policy: Policy) -> list[Remar
     return [
         Remark("toothless", measure=v.measure, where=_place(v.where))
         for v in verdicts
-        if (toothless(v, policy) if v.measure in BY_ID else is_toothless_attack(v))
+        if (is_toothless(v, policy) if v.measure in BY_ID else is_toothless_attack(v))
     ]
 
 
-def toothless(verdict: Verdict, policy: Policy) -> bool:
+def is_toothless(verdict: Verdict, policy: Policy) -> bool:
     """Tell whether no table can breach a limit: it lies at the end of the range of its measure."""
     measure = BY_ID[verdict.measure]
     below = policy.parameters.records_below if measure.id == "records_below" else None

@@ -195,7 +195,7 @@ def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) ->
     )
 
 
-def in_bins(texts: Sequence[Text], codes: Ints) -> Ints | None:
+def cut_secret(texts: Sequence[Text], codes: Ints) -> Ints | None:
     """Cut a secret with nearly as many numbers as records at quantiles; None for other secrets."""
     numbers = as_numbers(texts)
     if numbers is None or not sparse_numbers(codes):
@@ -203,7 +203,7 @@ def in_bins(texts: Sequence[Text], codes: Ints) -> Ints | None:
     return bin_numbers(numbers[codes], quantile_bins(numbers[codes]))
 
 
-def cut_at_quantiles(secret: str) -> Remark:
+def binned_remark(secret: str) -> Remark:
     """Tell the reader that the numbers of `secret` are cut at quantiles."""
     return Remark("binned", column=repr(secret))
 

@@ -112,10 +112,10 @@ def trim(channel: Floats) -> Floats:
     return np.asarray(rounded / rounded.sum(axis=1, keepdims=True))
 
 
-def synthetic(weights: Floats, channel: Floats) -> Floats:
+def channel_to_values(weights: Floats, channel: Floats) -> Floats:
     """Turn a channel to labels into one to values of X: draw a label t, then x from p(x|t).
 
-    >>> synthetic(np.array([0.5, 0.5]), np.array([[1.0], [1.0]])).tolist()
+    >>> channel_to_values(np.array([0.5, 0.5]), np.array([[1.0], [1.0]])).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
     """
     together = weights[:, None] * channel
@@ -223,6 +223,6 @@ def _poisson_table() -> tuple[Floats, Floats]:
     return np.log(means), np.asarray(chance @ (n * np.log(n)) - means * np.log(means))
 
 
-def inside(value: float, ends: tuple[float, float]) -> bool:
+def is_inside(value: float, ends: tuple[float, float]) -> bool:
     """Tell whether `value` lies between `ends`, apart from rounding."""
     return ends[0] - 1e-12 <= value <= ends[1] + 1e-12

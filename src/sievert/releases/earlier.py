@@ -53,7 +53,7 @@ def read_earlier(
             ignored = requested.policy.roles.left_out if requested.policy else {}
             known = [c for c in questions.columns if c not in {key, *sensitive, *ignored}]
             require(known, "an earlier release has no columns but the key and secrets")
-            cube = _keyed(questions, known, key)
+            cube = _count_with_key(questions, known, key)
             releases.append(
                 EarlierRelease(
                     keys=cube.values[-1],
@@ -73,7 +73,7 @@ def joint_size(policy: Policy) -> int:
     return k
 
 
-def _keyed(questions: Questions, columns: Sequence[str], key: str) -> Cube:
+def _count_with_key(questions: Questions, columns: Sequence[str], key: str) -> Cube:
     """Count the combinations of `columns` and the key, which every record must have."""
     questions.check_usable((*columns, key))
     cube = questions.cube((*columns, key))
@@ -107,7 +107,7 @@ class JointReleases:
         distinct: bool = False,
     ) -> None:
         """Read the keys of the table; with `distinct`, two spellings are always two people."""
-        cube = _keyed(questions, quasi, key)
+        cube = _count_with_key(questions, quasi, key)
         self.k = k
         self.key = key
         self._owner = cube.owner

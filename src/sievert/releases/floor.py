@@ -26,7 +26,7 @@ from sievert.roles import Roles
 MOST_COMBINATIONS = 10**8
 
 
-def counted_sets(
+def column_sets(
     roles: Roles, person: str | None = None, key: str | None = None
 ) -> list[tuple[str, ...]]:
     """The sets of columns whose combinations are kept in memory: one for each secret.
@@ -42,7 +42,7 @@ def counted_sets(
     return [tuple(dict.fromkeys(columns)) for columns in sets]
 
 
-def fits(questions: Questions, sets: Sequence[tuple[str, ...]]) -> bool:
+def fits_in_memory(questions: Questions, sets: Sequence[tuple[str, ...]]) -> bool:
     """Tell whether the combinations can be searched without a floor.
 
     No table has more combinations than records, so those of a small one are not counted.
@@ -100,7 +100,7 @@ class SearchFloor:
             values=self.values, columns=self.columns, counts=self.counts, levels=tuple(levels)
         )
 
-    def raised(self) -> SearchFloor | None:
+    def raise_one(self) -> SearchFloor | None:
         """Raise the column with the most labels by one level; None if all are at the top."""
         labels = [
             len(column.labels[level]) if level + 1 < column.levels else 0
@@ -114,13 +114,13 @@ class SearchFloor:
         return self.at(levels)
 
     @property
-    def searched(self) -> list[LevelledColumn]:
+    def search_columns(self) -> list[LevelledColumn]:
         """The columns from the floor upwards."""
         parts = zip(self.columns, self.levels, self.counts, strict=True)
         return [column.above(level, counts) for column, level, counts in parts]
 
     @property
-    def named(self) -> dict[str, int]:
+    def levels_by_name(self) -> dict[str, int]:
         """The floor of every column that has one."""
         pairs = zip(self.columns, self.levels, strict=True)
         return {column.name: level for column, level in pairs if level}
@@ -128,7 +128,7 @@ class SearchFloor:
     @property
     def remark(self) -> Remark:
         """The remark on the floor beside a result."""
-        floor = ", ".join(f"{name!r} {level}" for name, level in self.named.items())
+        floor = ", ".join(f"{name!r} {level}" for name, level in self.levels_by_name.items())
         return Remark("search_floor", number=figure(MOST_COMBINATIONS), levels=floor)
 
     def recode(self, questions: Questions, names: Sequence[str]) -> Questions:
@@ -190,7 +190,7 @@ def find_floor(
         on_floor = floor.recode(questions, [*names])
         if _count_cells(on_floor, sets) <= MOST_COMBINATIONS:
             return floor, on_floor, count_combinations(on_floor, roles.quasi, roles.sensitive)
-        floor = floor.raised() if given is None else None
+        floor = floor.raise_one() if given is None else None
     raise ExhaustedError(
         f"more than {MOST_COMBINATIONS:,} combinations of values on any level",
         hint="fewer quasi-identifiers, coarser hierarchies, or fewer values of the secrets",

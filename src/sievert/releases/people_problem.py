@@ -98,7 +98,9 @@ class PeopleProblem(ProtectionProblem):
             rules=(Rule("distinct", k),),
         )
 
-    def _released(self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]) -> Questions:
+    def _ask_release(
+        self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]
+    ) -> Questions:
         def released(cube: Cube, owner: Ints) -> Cube:
             return self._only(recode(cube, codes, gone[owner]), quasi)
 
@@ -108,7 +110,7 @@ class PeopleProblem(ProtectionProblem):
             {s: released(cube, self._owner(cube)) for s, cube in self.secret_sightings.items()},
         )
 
-    def _suppressed(self, gone: Bools) -> SuppressedCells:
+    def _suppressed_cells(self, gone: Bools) -> SuppressedCells:
         def split(cube: Cube, owner: Ints) -> CellsBeside:
             return CellsBeside.split(cube, gone[owner])
 

@@ -39,7 +39,7 @@ from sievert.methods.full_domain import (
 from sievert.methods.full_domain.nodes import Hints
 from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import MeasureLimit, Policy, Verdict, judge, judge_suppressed
-from sievert.policy.judgement import harmless_side
+from sievert.policy.judgement import bounds_harmless_side
 from sievert.releases.choices import AUTO, KEEP
 from sievert.releases.earlier import JointReleases
 from sievert.releases.floor import SearchFloor
@@ -91,7 +91,7 @@ class ProtectionProblem:
         self.columns = []
         self.numbers = []
         classes = combinations.classes
-        searched = None if floor is None else floor.searched
+        searched = None if floor is None else floor.search_columns
         for at, name in enumerate(roles.quasi):
             present = np.flatnonzero(classes.totals(at))
             texts = [classes.values[at][code] for code in present]
@@ -198,15 +198,15 @@ class ProtectionProblem:
         best = measures.best_numbers(ids) if possible else None
         verdicts = judge(policy, numbers, inference, best)[0]
         if kept and gone.any():
-            of_suppressed = self._of_suppressed(measures, gone, ids, numbers)
+            of_suppressed = self._measure_suppressed(measures, gone, ids, numbers)
             if self.alike is not None:
-                also = self.alike._of_suppressed(merged, gone, ids, merged_numbers)
+                also = self.alike._measure_suppressed(merged, gone, ids, merged_numbers)
                 of_suppressed = suppressed_with_merged(of_suppressed, also)
             verdicts += judge_suppressed(policy, *of_suppressed)
         return tuple(verdicts), unique
 
     @cached_property
-    def _given(self) -> tuple[str, ...]:
+    def _own_quasi(self) -> tuple[str, ...]:
         """The quasi-identifiers without the kept columns, which are searched with them."""
         return tuple(name for name in self.roles.quasi if name not in self.roles.kept)
 
@@ -215,7 +215,7 @@ class ProtectionProblem:
     ) -> dict[str, Value]:
         """The numbers of re-identification, with those of the classes that kept columns refine."""
         numbers = measures.reidentification()
-        if self._given == self.roles.quasi:
+        if self._own_quasi == self.roles.quasi:
             return numbers
         ids = [m for m in numbers if m in BY_ID]
         wide = self._measures(levels, gone, ids, kept=True)
@@ -235,8 +235,8 @@ class ProtectionProblem:
         """
         suppressed = int(self.combinations.classes.counts[gone].sum())
         codes = dict(zip(self.roles.quasi, self._label_codes(levels), strict=True))
-        roles = self.roles if kept else replace(self.roles, quasi=self._given)
-        questions = self._released(codes, gone, roles.quasi)
+        roles = self.roles if kept else replace(self.roles, quasi=self._own_quasi)
+        questions = self._ask_release(codes, gone, roles.quasi)
         questions.records = self.combinations.records - suppressed
         if suppressed:
             questions.suppression = Suppression(mark=ROOT, records=suppressed)
@@ -275,18 +275,20 @@ class ProtectionProblem:
             gone |= np.all(on_root, axis=0)
         return gone
 
-    def gone_records(self, recoding: FullDomainRecoding) -> int:
-        """Count the suppressed records of a release."""
+    def count_suppressed(self, recoding: FullDomainRecoding) -> int:
+        """Count the records of a release that are suppressed, or have the root in every column."""
         return int(self.combinations.classes.counts[self.gone(recoding)].sum())
 
-    def gone_keys(self, recoding: FullDomainRecoding) -> Ints:
+    def suppressed_keys(self, recoding: FullDomainRecoding) -> Ints:
         """The keys of the suppressed classes of a release."""
         gone = self.gone(recoding)
         classes = np.unique(recoding.class_numbers(self.codes[gone]))
         keys: Ints = recoding.class_keys[classes].astype(np.int64)
         return keys
 
-    def _released(self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]) -> Questions:
+    def _ask_release(
+        self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]
+    ) -> Questions:
         """Ask about the release: labels instead of values, without suppressed records.
 
         The columns `quasi` make the classes.
@@ -303,7 +305,7 @@ class ProtectionProblem:
             return cube
         return cube.roll_up((*quasi, *cube.columns[len(self.roles.quasi) :]))
 
-    def _of_suppressed(
+    def _measure_suppressed(
         self,
         measures: TableMeasures,
         gone: Bools,
@@ -314,10 +316,10 @@ class ProtectionProblem:
 
         `measures` are the measures of the other records, and `numbers` their results.
         """
-        measures.questions.suppressed = self._suppressed(gone)
+        measures.questions.suppressed = self._suppressed_cells(gone)
         return measures.of_suppressed(ids, numbers)
 
-    def _suppressed(self, gone: Bools) -> SuppressedCells:
+    def _suppressed_cells(self, gone: Bools) -> SuppressedCells:
         """The suppressed records, as a class of their own beside all records."""
         classes = self.combinations.classes
         secrets = self.combinations.secrets
@@ -359,7 +361,7 @@ class ProtectionProblem:
             """Tell whether no limit is breached that finer columns breach, too."""
             verdicts, _ = self.judge(levels, nobody, policy)
             return not any(
-                Law.COARSENING in BY_ID[v.measure].laws and not harmless_side(v)
+                Law.COARSENING in BY_ID[v.measure].laws and not bounds_harmless_side(v)
                 for v in verdicts
                 if v.met is False and None in (v.min, v.max)
             )

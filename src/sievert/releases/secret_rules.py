@@ -29,7 +29,7 @@ def secret_cells(
     """
     counted = np.bincount(cells[1], cells[2], len(texts))
     present = [t for t, n in zip(texts, counted, strict=True) if n]
-    ordered = _ordered(secret, present, measuring)
+    ordered = _sort_values(secret, present, measuring)
     values = present if ordered is None else ordered
     number_of = {text: number for number, text in enumerate(values)}
     named = measuring.parameters.get("alpha_k", {}).get("value")
@@ -64,7 +64,7 @@ def secret_cells(
     )
 
 
-def _ordered(
+def _sort_values(
     secret: str, present: Sequence[str | None], measuring: MeasureSettings
 ) -> list[str | None] | None:
     """Sort the values; None if they have no order, or if some are missing."""

@@ -304,7 +304,7 @@ class ChangedTables:
             for column in problem.columns
         ]
         self._nothing = (0,) * len(problem.columns)
-        self._marked_before = self._marked(self._nothing)
+        self._marked_before = self._all_marked(self._nothing)
 
     def unique_before(self) -> int:
         """Count the unique people or records of the table as it is."""
@@ -342,7 +342,7 @@ class ChangedTables:
     def _measure(self, levels: Levels) -> ChangeOption | None:
         """Measure the table on `levels`, unless something in it would be suppressed or left out."""
         problem = self.problem
-        marked = self._marked(levels)
+        marked = self._all_marked(levels)
         gone = [own[level] for own, level in zip(self._gone, levels, strict=True)]
         left_out = any(gone) and not self.leave_out
         if left_out or is_nothing(problem, levels) or (marked & ~self._marked_before).any():
@@ -357,7 +357,7 @@ class ChangedTables:
             detail_lost=sum(losses) / len(losses),
         )
 
-    def _marked(self, levels: Levels) -> Bools:
+    def _all_marked(self, levels: Levels) -> Bools:
         """Tell which combinations have the mark of suppression in every column that is left."""
         mark = self.problem.questions.suppression.mark
         have = np.ones(len(self.problem.codes), dtype=bool)

@@ -65,7 +65,7 @@ def manifest(
     if result.release is not None:
         content |= {
             "seed": plan.settings.seed,
-            "settings": _chosen(plan.settings),
+            "settings": _chosen_options(plan.settings),
             "loss": dict(result.release.loss),
             "details": dict(result.release.details),
             "notes": list(result.release.notes),
@@ -73,7 +73,7 @@ def manifest(
     return content
 
 
-def _chosen(settings: ProtectSettings) -> dict[str, Any]:
+def _chosen_options(settings: ProtectSettings) -> dict[str, Any]:
     """The options of a method that the caller has chosen, except those with an own entry."""
     chosen = settings.method_options
     if settings.weights:

@@ -13,8 +13,8 @@ from sievert.releases.alphabets import (
     COLUMNS,
     HAMMING,
     alphabets,
-    cut_at_quantiles,
-    in_bins,
+    binned_remark,
+    cut_secret,
     released_column,
 )
 from sievert.releases.channels import draw, solutions, trim
@@ -52,10 +52,10 @@ def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     notes = [seed_remark(settings.seed)]
     for s in table.roles.sensitive:
         own = table.columns[s]
-        cut = in_bins(own.texts, own.codes)
+        cut = cut_secret(own.texts, own.codes)
         secrets.append(own.codes if cut is None else cut)
         if cut is not None:
-            notes.append(cut_at_quantiles(s))
+            notes.append(binned_remark(s))
     target = combination_codes(secrets or [np.zeros(table.records, dtype=np.int64)])
     kind, each = alphabets(columns, target, np.ones_like(target), AUTO, MOST)
     changed = {}

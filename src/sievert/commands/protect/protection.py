@@ -30,9 +30,9 @@ from sievert.releases.earlier import EarlierRelease, JointReleases, joint_size
 from sievert.releases.files import TEXT, FileColumn
 from sievert.releases.floor import (
     SearchFloor,
-    counted_sets,
+    column_sets,
     find_floor,
-    fits,
+    fits_in_memory,
 )
 from sievert.releases.people_problem import PeopleProblem, check_memory
 from sievert.releases.problem import (
@@ -239,7 +239,7 @@ def find_protection(
     if stopped:
         unmet = None
     judgement, drops = _judge(problem, start.gate, policy, recoding, stopped=stopped)
-    gone = 0 if recoding is None else problem.gone_records(recoding)
+    gone = 0 if recoding is None else problem.count_suppressed(recoding)
     notes += suppression_remarks(gone, settings.rows_of_suppressed, drops=drops)
     fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
     points = list[FrontierPoint]()
@@ -302,8 +302,8 @@ def _make_problem(
     hierarchies = plan.measuring.hierarchies
     if key is not None:
         check_known("--key: column", key, questions.columns)
-    sets = counted_sets(roles, None if people is None else people.person, key)
-    if fits(questions, sets):
+    sets = column_sets(roles, None if people is None else people.person, key)
+    if fits_in_memory(questions, sets):
         combinations = count_combinations(questions, roles.quasi, roles.sensitive)
         trees, sources = assign_hierarchies(
             combinations.classes.value_counts, roles, hierarchies, start.notes
@@ -487,7 +487,7 @@ def _judge(
         gate.not_met("too_many_suppressed")
     if recoding and problem.beside and problem.joint_k(recoding) < problem.beside.k:
         gate.not_met("too_few_together")
-    gate.suppressed_records = 0 if recoding is None else problem.gone_records(recoding)
+    gate.suppressed_records = 0 if recoding is None else problem.count_suppressed(recoding)
     return gate.judge(verdicts), drops
 
 
@@ -521,7 +521,7 @@ def release_columns(
         return [*protection.file_columns], protection.release.gone
     columns = read_columns(questions, {*roles.quasi, *roles.sensitive, *keep})
     codes = _value_numbers(protection, columns)
-    gone = protection.problem.gone_keys(recoding)
+    gone = protection.problem.suppressed_keys(recoding)
     labels = recoding.labels(codes)
     suppressed = np.isin(recoding.class_keys[recoding.class_numbers(codes)].astype(np.int64), gone)
     for j, name in enumerate(roles.quasi):
@@ -563,7 +563,7 @@ def recoded_records(
         return None
     wanted = {*roles.quasi, *roles.sensitive, *keep}
     maps = {}
-    gone = problem.gone_keys(recoding)
+    gone = problem.suppressed_keys(recoding)
     for j, name in enumerate(roles.quasi):
         if recoding.hierarchy_levels[j] or len(gone):  # another column does not change
             maps[name] = problem.label_map(j, recoding.levels[j], recoding.lows[j])

@@ -259,7 +259,9 @@ class ReleaseJob:
             drops=file.drop,
             beside=self.beside,
             budget=limits_suppressed(protection.policy) and not limits_suppressed(own),
-            dropped_columns=_dropped(questions, {*protection.roles.measured_columns, *kept}),
+            dropped_columns=_columns_left_out(
+                questions, {*protection.roles.measured_columns, *kept}
+            ),
         )
         manifest_file = self.paths.manifest
         if self.paths.release is None or manifest_file is None or judgement.met is not True:
@@ -307,7 +309,7 @@ class ReleaseJob:
             released=True,
             order="kept" if plan.settings.keep_order else "by_hash",
             paired=self.paths.pairing is not None,
-            dropped_columns=_dropped(self.questions, names),
+            dropped_columns=_columns_left_out(self.questions, names),
             warnings=warnings,
         )
         content = manifest(result, file.parts, plan, drop=file.drop)
@@ -427,7 +429,7 @@ def _result(
     )
 
 
-def _dropped(questions: Questions, kept: Collection[str]) -> tuple[str, ...]:
+def _columns_left_out(questions: Questions, kept: Collection[str]) -> tuple[str, ...]:
     """List the columns that the release does not have."""
     return tuple(c for c in questions.columns if c not in kept)
 

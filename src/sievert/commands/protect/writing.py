@@ -191,7 +191,7 @@ class ReleaseFile:
         if release is not None and release.gone.all():
             gate.not_met("all_suppressed")
             return replace(gate.judge(()), reasons=tuple(gate.reasons))
-        of_files = [judge(part.path, *self._order(part, source)) for part in self._limited]
+        of_files = [judge(part.path, *self._order(part, source)) for part in self._limited_parts]
         gate.certain = self._certain(of_files, source)
         dropped = release.suppressed_records if release is not None and self.drop else 0
         gate.suppressed_records = dropped + sum(each.suppressed_records for each in of_files)
@@ -207,7 +207,7 @@ class ReleaseFile:
 
         A file without a limit is assessed only for these numbers.
         """
-        others = [part for part in self.parts if part.sensitive and part not in self._limited]
+        others = [part for part in self.parts if part.sensitive and part not in self._limited_parts]
         judged = [*of_files, *(judge(part.path, *self._order(part, source)) for part in others)]
         certain = {}
         for judgement in judged:
@@ -226,7 +226,7 @@ class ReleaseFile:
         recoding = self.protection.recoding
         if problem is None or recoding is None or not self.protection.roles.kept:
             return False
-        return problem.gone_records(recoding) > 0
+        return problem.count_suppressed(recoding) > 0
 
     def judge_kept_columns(self, judgement: Judgement, source: Mapping[str, Any]) -> Judgement:
         """Add to the `judgement` of a search how kept columns help to find people in the release.
@@ -274,7 +274,7 @@ class ReleaseFile:
         It is an error if a file does not meet its policy there.
         """
         cautions = []
-        for part in self._limited:
+        for part in self._limited_parts:
             path = self.with_person or part.path
             order = self._order(part, source)
             cautions += confirm(path, *order, self._records, released=part.path)
@@ -286,11 +286,11 @@ class ReleaseFile:
         recoding = self.protection.recoding
         if recoding is None or self.protection.problem is None:
             return None
-        gone = self.protection.problem.gone_records(recoding) if self.drop else 0
+        gone = self.protection.problem.count_suppressed(recoding) if self.drop else 0
         return self.questions.records - gone
 
     @property
-    def _limited(self) -> list[ReleasePart]:
+    def _limited_parts(self) -> list[ReleasePart]:
         """The files with a limit; all files if none has one."""
         return [p for p in self.parts if any(p.policy.every_limit())] or self.parts
 
