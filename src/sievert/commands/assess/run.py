@@ -213,7 +213,7 @@ def assess_table(
         raise UsageError("--attacks needs classes, and wildcards make none")
     alpha = plan.alpha if wild else None
     inference = {}
-    values = dict[str, Ints]()
+    values: dict[str, Ints] = {}  # for the record file, if missing values match anything
     risks = _describe_population(rows, roles, plan, alpha, clock)
     if risks is not None:
         notes += risks.notes
@@ -255,26 +255,13 @@ def assess_table(
     if settings.attacks:
         attacks, notes = _attack(measures, plan)
         warnings += notes
-    if settings.records is not None and target is not None:
-        clock("writing records", questions)
-        with files.name_output(settings.records):
-            from sievert.commands.assess import record_file
-
-            kind = files.record_format(settings.records)
-            if alpha is None or risks is None:
-                record_file.write_records(measures, risks, target, kind)
-            else:
-                record_file.write_wildcard_records(measures, risks, values, target, kind)
+    if target is not None:
+        _write_records(measures, risks, None if alpha is None else values, settings, target)
     description = describe_input(table, questions, missing, dropped)
     if not wild:
-        errors = table.error_cells if rows.complete else {}
-        description["missing_values"], notes = missing_values(measures, errors)
-        description["class_sizes"] = class_sizes(questions.sizes(roles.quasi), requested.policy)
+        entries, notes = _describe_values(measures, table, rows, requested.policy)
+        description |= entries
         warnings += notes
-        if table.kind == "csv" and table.header:
-            same = questions.like_the_header(roles.quasi, roles.sensitive)
-            if same:
-                warnings.append(Remark("header_again", records=plural(same, "record")))
     approximate = approximate_disclosure(measures)
     # A count state is no file that anybody passes on: it can only speak of a plan.
     planned = settings.planned or table.state is not None
@@ -301,8 +288,6 @@ def assess_table(
         policy, notes = _judge(measures, alike, gate, reidentification, inference, wildcards=wild)
         warnings += notes
         if searched:
-            from sievert.commands.assess.helpful_changes import OptionSearch
-
             released = None
             if not (dropped or questions.suppression.left_out or unnamed or doubtful):
                 columns = [c for c in (*roles.measured_columns, roles.person) if c is not None]
@@ -316,6 +301,8 @@ def assess_table(
             )
             assert changed is not None
             changed.take_reasons(gate)
+            from sievert.commands.assess.helpful_changes import OptionSearch
+
             search = OptionSearch(
                 measures=measures,
                 gate=changed,
@@ -350,6 +337,42 @@ def assess_table(
         unassessed=columns_without_role(questions, roles, *settings.weight_columns.values()),
         **clock.stop(),
     )
+
+
+def _write_records(
+    measures: TableMeasures,
+    risks: "PopulationRisks | None",
+    values: Mapping[str, Ints] | None,
+    settings: AssessSettings,
+    target: Path,
+) -> None:
+    """Write the record file; `values` are those of the secrets if missing values match anything."""
+    if settings.records is None:
+        return
+    measures.clock("writing records", measures.questions)
+    with files.name_output(settings.records):
+        from sievert.commands.assess import record_file
+
+        kind = files.record_format(settings.records)
+        if values is None or risks is None:
+            record_file.write_records(measures, risks, target, kind)
+        else:
+            record_file.write_wildcard_records(measures, risks, values, target, kind)
+
+
+def _describe_values(
+    measures: TableMeasures, table: Table, rows: Questions, policy: "Policy | None"
+) -> tuple[dict[str, Any], list[Remark]]:
+    """Describe missing values and sizes of classes; note odd values and a repeated header."""
+    questions = measures.questions
+    roles = measures.roles
+    missing, notes = missing_values(measures, table.error_cells if rows.complete else {})
+    sizes = class_sizes(questions.sizes(roles.quasi), policy)
+    if table.kind == "csv" and table.header:
+        same = questions.like_the_header(roles.quasi, roles.sensitive)
+        if same:
+            notes.append(Remark("header_again", records=plural(same, "record")))
+    return {"missing_values": missing, "class_sizes": sizes}, notes
 
 
 def _merge_spellings(

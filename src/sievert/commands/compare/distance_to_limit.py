@@ -82,9 +82,10 @@ class Space:
     record among them (or one beyond), and the number of these values.
     """
 
-    def __init__(self, key: Ints, columns: Mapping[str, Ints]) -> None:
+    def __init__(self, key: Ints, columns: Mapping[str, Ints], most_readings: int) -> None:
+        """Choose the most frequent combinations as readings, at most `most_readings`."""
         _, first, sizes = np.unique(key, return_index=True, return_counts=True)
-        frequent = np.sort(np.argsort(-sizes, kind="stable")[:MOST_VALUES])
+        frequent = np.sort(np.argsort(-sizes, kind="stable")[:most_readings])
         self.key = key
         self.combinations = len(first)
         self.readings = len(frequent)
@@ -191,7 +192,7 @@ class Limits:
             combinations = plural(number, "combination")
             self.notes.append(Remark("too_many_for_limit", combinations=combinations))
             return
-        space = Space(known.key, known.columns)
+        space = Space(known.key, known.columns, MOST_VALUES)
         self.space = space
         self.tables = {s: _count_cells(space, codes) for s, codes in known.secrets.items()}
         if space.merged:
