@@ -211,22 +211,7 @@ def find_protection(
     if problem.floor is None:
         problem.alike = _merge_spellings(problem, respelt, questions, trees)
     if beside is not None:
-        k = joint_size(policy)
-        distinct = beside in policy.roles.distinct_spellings
-        joint = JointReleases(
-            questions=counted,
-            quasi=roles.quasi,
-            key=beside,
-            earlier=earlier,
-            k=k,
-            distinct=distinct,
-        )
-        problem.beside = joint
-        if joint.respelt:
-            notes.append(both_read(joint.respelt, beside))
-            if beside not in start.gate.spellings:
-                start.gate.undecided("spelt_differently", [beside])
-            start.gate.spellings[beside] = joint.respelt
+        problem.beside = _join_earlier(counted, start, beside, earlier)
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, given, roles.quasi, settings.seconds)
     if levels is not None:
@@ -241,34 +226,16 @@ def find_protection(
     judgement, drops = _judge(problem, start.gate, policy, recoding, stopped=stopped)
     gone = 0 if recoding is None else problem.count_suppressed(recoding)
     notes += suppression_remarks(gone, settings.rows_of_suppressed, drops=drops)
-    fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
-    points = list[FrontierPoint]()
+    points: list[FrontierPoint] = []
     limit = None
     if settings.frontier:
-        clock("going through all recodings", questions)
-        own = recoding.levels if recoding is not None and unmet is None else None
-        points = find_frontier(problem.search(policy), lambda r: problem.meets(r, policy), own)
-        clock("the least that is possible", questions)
-        limit = limit_curve(problem, policy)
-        if limit is not None:
-            gaps = [limit.gap(p.recoding, p.disclosed, p.lost) for p in points]
-            points = [replace(p, gap=gap) for p, gap in zip(points, gaps, strict=True)]
-    columns = {}
-    own_levels = recoding.levels if recoding else ()
-    for name, column, level in zip(roles.quasi, problem.columns, own_levels, strict=False):
-        if name in given_roles.quasi:
-            columns[name] = ColumnLevel(
-                level=column.floor + level,
-                height=column.floor + column.levels - 1,
-                hierarchy=sources.get(name),
-                labels=len(column.labels[level]),
-                fixed=fixed[name],
-            )
+        chosen = recoding if unmet is None else None
+        points, limit = _draw_frontier(problem, policy, chosen, questions, clock)
     return Protection(
         roles=roles,
         policy=policy,
         gate=start.gate,
-        columns=columns,
+        columns=_column_levels(problem, recoding, given_roles, trees, sources),
         notes=notes,
         problem=problem,
         recoding=recoding,
@@ -282,6 +249,73 @@ def find_protection(
         drops=drops,
         stopped=stopped,
     )
+
+
+def _join_earlier(
+    counted: Questions, start: Preparation, key: str, earlier: Sequence[EarlierRelease]
+) -> JointReleases:
+    """Join the table with earlier releases by a key; note keys that are spelt differently."""
+    policy = start.policy
+    joint = JointReleases(
+        questions=counted,
+        quasi=start.roles.quasi,
+        key=key,
+        earlier=earlier,
+        k=joint_size(policy),
+        distinct=key in policy.roles.distinct_spellings,
+    )
+    if joint.respelt:
+        start.notes.append(both_read(joint.respelt, key))
+        if key not in start.gate.spellings:
+            start.gate.undecided("spelt_differently", [key])
+        start.gate.spellings[key] = joint.respelt
+    return joint
+
+
+def _draw_frontier(
+    problem: ProtectionProblem,
+    policy: Policy,
+    chosen: FullDomainRecoding | None,
+    questions: Questions,
+    clock: Clock,
+) -> tuple[list[FrontierPoint], LimitCurve | None]:
+    """Find the frontier of recodings and the limit beside it; `chosen` is the best recoding."""
+    clock("going through all recodings", questions)
+    own = None if chosen is None else chosen.levels
+    points = find_frontier(problem.search(policy), lambda r: problem.meets(r, policy), own)
+    clock("the least that is possible", questions)
+    limit = limit_curve(problem, policy)
+    if limit is not None:
+        gaps = [limit.gap(p.recoding, p.disclosed, p.lost) for p in points]
+        points = [replace(p, gap=gap) for p, gap in zip(points, gaps, strict=True)]
+    return points, limit
+
+
+def _column_levels(
+    problem: ProtectionProblem,
+    recoding: FullDomainRecoding | None,
+    given_roles: Roles,
+    trees: Mapping[str, Hierarchy | None],
+    sources: Mapping[str, str],
+) -> dict[str, ColumnLevel]:
+    """Describe the level of each given quasi-identifier; none without a recoding."""
+    columns: dict[str, ColumnLevel] = {}
+    if recoding is None:
+        return columns
+    for name, column, level in zip(
+        problem.roles.quasi, problem.columns, recoding.levels, strict=False
+    ):
+        if name not in given_roles.quasi:
+            continue
+        tree = trees[name]
+        columns[name] = ColumnLevel(
+            level=column.floor + level,
+            height=column.floor + column.levels - 1,
+            hierarchy=sources.get(name),
+            labels=len(column.labels[level]),
+            fixed=tree.fixed if tree else None,
+        )
+    return columns
 
 
 def _make_problem(
