@@ -212,8 +212,8 @@ def assess_table(
     if wild and settings.attacks:
         raise UsageError("--attacks needs classes, and wildcards make none")
     alpha = plan.alpha if wild else None
-    inference = {}
-    values: dict[str, Ints] = {}  # for the record file, if missing values match anything
+    inference: dict[str, dict[str, Value]] = {}
+    values: dict[str, Ints] | None = None
     risks = _describe_population(rows, roles, plan, alpha, clock)
     if risks is not None:
         notes += risks.notes
@@ -239,13 +239,7 @@ def assess_table(
             reidentification = with_merged(reidentification, alike.reidentification())
         reidentification = measure_with_kept(questions, known, measuring, reidentification)
     else:
-        from sievert.measurement import wildcards as _wildcards
-
-        for secret in roles.sensitive:
-            inference[secret], of_values = _wildcards.inference_under_wildcards(measures, secret)
-            if of_values is not None:
-                values[secret] = of_values
-        reidentification = _wildcards.reidentification_under_wildcards(measures, alpha, risks)
+        inference, reidentification, values = _measure_wildcards(measures, alpha, risks)
     order = RowOrder(seen=False)
     if plan.row_order and not settings.planned and table.state is None:  # a plan has no rows yet
         order = examine_order(rows, released_columns(rows, roles), measuring.orders)
@@ -256,7 +250,7 @@ def assess_table(
         attacks, notes = _attack(measures, plan)
         warnings += notes
     if target is not None:
-        _write_records(measures, risks, None if alpha is None else values, settings, target)
+        _write_records(measures, risks, values, settings, target)
     description = describe_input(table, questions, missing, dropped)
     if not wild:
         entries, notes = _describe_values(measures, table, rows, requested.policy)
@@ -337,6 +331,28 @@ def assess_table(
         unassessed=columns_without_role(questions, roles, *settings.weight_columns.values()),
         **clock.stop(),
     )
+
+
+def _measure_wildcards(
+    measures: TableMeasures, alpha: Fraction, risks: "PopulationRisks | None"
+) -> tuple[dict[str, dict[str, Value]], dict[str, Value], dict[str, Ints]]:
+    """Measure a table whose missing values match anything.
+
+    Return the numbers on each secret, those of re-identification, and the different values of the
+    secrets among the records that match each class.
+    """
+    from sievert.measurement.wildcards import (
+        inference_under_wildcards,
+        reidentification_under_wildcards,
+    )
+
+    inference = {}
+    values = {}
+    for secret in measures.roles.sensitive:
+        inference[secret], of_classes = inference_under_wildcards(measures, secret)
+        if of_classes is not None:
+            values[secret] = of_classes
+    return inference, reidentification_under_wildcards(measures, alpha, risks), values
 
 
 def _write_records(
