@@ -157,6 +157,23 @@ class Verdict:
     k: int | None = None  # of records in classes below k
     scope: str | None = None  # "suppressed": the suppressed records as a class of their own
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Verdict":
+        """Read a verdict back from the JSON."""
+        return cls(
+            measure=data["measure"],
+            where=data["where"],
+            min=data["min"],
+            max=data["max"],
+            value=data["value"],
+            met=data["met"],
+            reason=data["reason"],
+            reading=data["reading"],
+            impossible=data.get("impossible"),
+            k=data.get("k"),
+            scope=data.get("scope"),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         only_if_given = ("k", "scope")
@@ -174,6 +191,11 @@ class GateReason:
     what: str
     met: bool | None
     names: tuple[str, ...] = ()  # of columns, or of measures
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "GateReason":
+        """Read a reason back from the JSON, whose sentence is made anew."""
+        return cls(what=data["what"], met=data["met"], names=tuple(data["names"]))
 
     @property
     def text(self) -> str:
@@ -209,6 +231,11 @@ class UnjudgedSecret:
     people: int | None = None  # in classes with one value; None if they were not counted
     of: int | None = None  # all people
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "UnjudgedSecret":
+        """Read an entry of the JSON."""
+        return cls(secret=data["secret"], people=data["people"], of=data["of"])
+
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         return dict(vars(self))
@@ -229,6 +256,24 @@ class Judgement:
     unjudged: tuple[UnjudgedSecret, ...] = ()  # secrets that no limit is about
     counts: bool = False  # whether a count state was judged, which is no file
 
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> "Judgement":
+        """Read a judgement back from the JSON, with the answer that it states."""
+        plan = "planned_met" in data
+        return SavedJudgement(
+            verdicts=tuple(Verdict.from_dict(entry) for entry in data["limits"]),
+            reasons=tuple(GateReason.from_dict(entry) for entry in data.get("reasons", ())),
+            rests_on=_saved_basis(data.get("rests_on")),
+            suppressed_records=data.get("suppressed_records", 0),
+            name=data.get("name"),
+            digest=data.get("sha256"),
+            question=PLANNED if plan else FILE,
+            spellings=data.get("spellings", {}),
+            unjudged=tuple(UnjudgedSecret.from_dict(entry) for entry in data.get("unjudged", ())),
+            counts=data.get("counts", False),
+            stated=data["planned_met"] if plan else data["met"],
+        )
+
     @property
     def met(self) -> bool | None:
         """Whether the file meets the policy; None if undecided, or if a plan was asked about."""
@@ -242,6 +287,11 @@ class Judgement:
     @property
     def outcome(self) -> bool | None:
         """The answer to the question: every limit is met and nothing else stands against it."""
+        return self.conclusion
+
+    @property
+    def conclusion(self) -> bool | None:
+        """What follows from the verdicts and the reasons."""
         states = [v.met for v in self.verdicts] + [r.met for r in self.reasons]
         return worst(states) if self.verdicts or False in states else None
 
@@ -287,6 +337,28 @@ class Judgement:
             "suppressed_records": self.suppressed_records,
             **({"spellings": dict(self.spellings)} if self.spellings else {}),
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedJudgement(Judgement):
+    """A judgement that was read from JSON, which states the answer.
+
+    What may be shared of a judgement, and what older versions wrote, can lack a reason of it.
+    """
+
+    stated: bool | None
+
+    @property
+    def outcome(self) -> bool | None:
+        """The answer to the question, as the JSON states it."""
+        return self.stated
+
+
+def _saved_basis(text: str | None) -> Joined | None:
+    """What a saved verdict rests on; a single clause is no list yet."""
+    if text is None or isinstance(text, Joined):
+        return text
+    return Joined([text], BETWEEN_CLAUSES)
 
 
 class Gate:
