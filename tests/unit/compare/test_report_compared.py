@@ -358,9 +358,7 @@ def test_one_line_per_release_says_what_it_breaches(held: dict[str, Any]) -> Non
         met = release["policy"]["met"]
         assert state == {True: "met", False: "breached", None: "doubtful"}[met]
         breached = [v for v in release["policy"]["limits"] if v["met"] is False]
-        assert all(
-            titles(texts.read_texts(None), v["measure"], 5)[1] in line for v in breached[:4]
-        )
+        assert all(titles(texts.read_texts(None), v["measure"], 5)[1] in line for v in breached[:4])
     assert "Suppressed records, judged as a class of their own: 7." in lines.items[1]
 
 
