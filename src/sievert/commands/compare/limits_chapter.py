@@ -84,7 +84,7 @@ def _grids(view: ComparisonView) -> Iterator[Grid]:
         view, view.say("policy_caption"), len(view.releases), ABREAST
     ):
         some = view.releases[abreast]
-        policies = [view.original_policy, *(r.policy for r in some)]
+        policies = [view.comparison.original.policy, *(r.policy for r in some)]
         rows = (_row(view, verdicts) for verdicts in _side_by_side(policies))
         yield make_grid(title, (*head, *(r.label for r in some)), rows, ())
 
@@ -109,10 +109,11 @@ def _row(view: ComparisonView, verdicts: Sequence[Verdict | None]) -> tuple[obje
 
 def _title(view: ComparisonView, verdict: Verdict, short: int = 0) -> str:
     """What a limit is on; the `short` way is that of the field."""
-    chapter, _, secret = verdict.where.partition(".")
-    values = view.data["original"]["assessment"].get(chapter) or {}
-    values = values.get(secret) or {} if secret else values
-    k = (values.get(verdict.measure) or {}).get("k")
+    secret = verdict.where.partition(".")[2]
+    original = view.comparison.original.assessment
+    values = original.inference.get(secret, {}) if secret else original.reidentification
+    value = values.get(verdict.measure)
+    k = None if value is None else value.details.get("k")
     title = titles(view.texts, verdict.measure, k)[short]
     if verdict.scope == SUPPRESSED_SCOPE:
         return view.texts("limits_table.of_suppressed", measure=title)
@@ -121,7 +122,7 @@ def _title(view: ComparisonView, verdict: Verdict, short: int = 0) -> str:
 
 def _notes(view: ComparisonView) -> tuple[str, ...]:
     """What a star in the table stands for."""
-    policies = (view.original_policy, *(release.policy for release in view.releases))
+    policies = (view.comparison.original.policy, *(release.policy for release in view.releases))
     notes = (
         view.say("policy_star", what=_title(view, v), where=_where(view, v), remark=remark)
         for policy in policies

@@ -11,34 +11,30 @@ from sievert.charts.drawing import short_name
 from sievert.commands.compare import page_tables as compare_tables
 from sievert.commands.compare.limits_chapter import bases, limits_chapters, limits_of_releases
 from sievert.commands.compare.page_tables import Row, grids, named_row, smallest_class
+from sievert.commands.compare.result import Assessed
 from sievert.commands.compare.view import (
     ComparisonView,
     ReleaseTexts,
+    comparison_view,
     limit_chapter,
     limit_point,
 )
 from sievert.formatting import digits, percent
-from sievert.policy import GateReason
+from sievert.policy import GateReason, Judgement
 from sievert.report.limits import STATES, each_limit, limits_of, reasons_of, state_of
 from sievert.report.numbers import (
     MOST_NAMED,
+    bits_text,
     interval_text,
     pairing_paragraphs,
     some_names,
 )
-from sievert.report.overview import read_judgement
 from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
+from sievert.report.parts import ReportPart
 
 MOST_PICTURED = 3  # secrets with pictures, two each
 MOST_SECRETS = 3  # in one table
 LONGEST = 16  # letters of a secret in the head of a column
-# The records of the original that a release does not have, or not whole, with their rows.
-RECORDS = {
-    "suppressed": "row_suppressed",
-    "cells_suppressed": "row_cells_suppressed",
-    "not_released": "row_not_released",
-}
 HEADS = ("table_release", "table_identity", "table_share", "table_k", "table_suppressed")
 # How many limits a table meets, and the same where something else stands against the policy.
 TALLY = {"met": "table_met", "doubtful": "table_doubtful", "breached": "table_breached"}
@@ -48,7 +44,7 @@ NOISE = 0.2  # share of the bits that chance may have without a remark
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The chapters: all releases, the limits of a policy, then each number on its own."""
-    view = ComparisonView(**vars(part))
+    view = comparison_view(part)
     return (
         _overview(view),
         *limits_chapters(view),
@@ -62,15 +58,16 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
     """What the best choice is, how much each release keeps, how far they are from the limit."""
-    view = ComparisonView(**vars(part))
+    view = comparison_view(part)
     each = [_answer(view), *(_keeps(view, secret) for secret in view.secrets[:1])]
     return [*each, *(point for point in [limit_point(view)] if point is not None)]
 
 
 def _pairing(view: ComparisonView) -> Chapter:
     """How the records of both tables were brought together, and what shows it."""
-    key = "paired_order" if view.data["settings"].get("key") is None else "paired_key"
-    known = [r.data.get("pairing") or {} for r in view.releases]
+    key = "paired_order" if view.comparison.settings.key is None else "paired_key"
+    pairings = [release.pairing for release in view.comparison.releases]
+    known = [{} if pairing is None else pairing.to_dict() for pairing in pairings]
     shown = pairing_paragraphs(view, known, [r.label for r in view.releases])
     return view.chapter("pairing_title", "pairing", (Paragraph(view.say(key)), *shown))
 
@@ -110,7 +107,7 @@ def _answer(view: ComparisonView) -> tuple[str, str]:
 
 def _keeps(view: ComparisonView, secret: str) -> tuple[str, str]:
     """How much each release keeps of what the original tells of a secret."""
-    writer, whole = view.writer, view.before(secret, "corrected")
+    writer, whole = view.writer, view.before_corrected(secret)
     shares = [(r, r.secrets[secret].kept) for r in view.releases]
     known = sorted((s.number, i) for i, (_, s) in enumerate(shares) if s.number is not None)
     values = {"secret": writer.name(secret), "whole": whole}
@@ -140,14 +137,7 @@ def _key(view: ComparisonView) -> Chapter:
         row("identity_disclosure", "row_identity_share", ["", *(r.share for r in releases)]),
         row("beyond_chance", "row_corrected", ["", *(r.corrected for r in releases)]),
         row("beyond_chance", "row_range", ["", *ranges]),
-        *(
-            row(
-                "suppressed_originals",
-                words,
-                ["", *(writer.count(r.data["records"].get(records, 0)) for r in releases)],
-            )
-            for records, words in RECORDS.items()
-        ),
+        *_records(view),
     ]
     if view.secrets and len(releases) > 1:
         rows.append(
@@ -171,6 +161,18 @@ def _key(view: ComparisonView) -> Chapter:
         grid = make_grid(caption, (view.say("head_release"), axis), known)
         blocks.insert(0, Picture(spec, view.say("key_see"), grid))
     return view.chapter("key_title", "key", (*blocks, *compare_tables.by_column(view)))
+
+
+def _records(view: ComparisonView) -> Iterator[Row]:
+    """The records of the original that a release does not have, or not whole."""
+    each = [release.records for release in view.comparison.releases]
+    for words, numbers in (
+        ("row_suppressed", [records.suppressed for records in each]),
+        ("row_cells_suppressed", [records.cells_suppressed for records in each]),
+        ("row_not_released", [records.not_released for records in each]),
+    ):
+        cells = ["", *map(view.writer.count, numbers)]
+        yield named_row(view, "suppressed_originals", words, cells)
 
 
 # -- a secret -------------------------------------------------------------------------------------
@@ -222,7 +224,7 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
     head = [*map(view.say, ("head_release", "axis_lost", "row_range", "axis_identity"))]
     spec = risk_utility_chart(
         view.say("map_chart", secret=name),
-        [view.say("map_below", whole=view.before(secret, "corrected"))],
+        [view.say("map_below", whole=view.before_corrected(secret))],
         dots,
         across=head[1],
         up=head[3],
@@ -238,9 +240,10 @@ def _marked(view: ComparisonView, release: ReleaseTexts) -> str:
 
 def _rows(view: ComparisonView, secret: str) -> list[Row]:
     writer, each = view.writer, [r.secrets[secret] for r in view.releases]
-    before = view.data["original"]["attribute_disclosure"][secret]
-    ends = interval_text(writer, *map(writer.number, before["interval"]))
-    value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
+    before = view.before(secret).whole
+    ends = interval_text(writer, *map(writer.number, before.interval))
+    value = bits_text(writer, before.value)
+    corrected = bits_text(writer, before.corrected)
     ranges = [interval_text(writer, *t.interval) for t in each]
     lost_ranges = [interval_text(writer, *t.lost_interval) for t in each]
     row = partial(named_row, view)
@@ -258,14 +261,16 @@ def _rows(view: ComparisonView, secret: str) -> list[Row]:
 def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
     """What cannot be distinguished from chance."""
     name = view.writer.name(secret)
-    value, chance = view.before(secret, "value"), view.before(secret, "chance")
+    before = view.before(secret).whole
+    value = bits_text(view.writer, before.value)
+    chance = bits_text(view.writer, before.chance)
     if value.number and chance.number and chance.number > NOISE * value.number:
         yield view.say("chance_before", secret=name, value=value, chance=chance)
     for key, releases in (
-        ("chance_told", view.by_chance(secret, "attribute_disclosure")),
-        ("chance_lost", view.by_chance(secret, "information_loss")),
-        ("near_told", view.at_nothing(secret, "interval")),
-        ("near_lost", view.at_nothing(secret, "lost_interval")),
+        ("chance_told", view.told_by_chance(secret)),
+        ("chance_lost", view.lost_by_chance(secret)),
+        ("near_told", view.told_near_nothing(secret)),
+        ("near_lost", view.lost_near_nothing(secret)),
         ("lost_why", tuple(r for r in view.releases if r.secrets[secret].lost.number is None)),
     ):
         if releases:
@@ -311,7 +316,7 @@ def _dominance(view: ComparisonView) -> Block:
 
 
 def _grid(view: ComparisonView) -> Grid:
-    secrets, original = view.secrets[:MOST_SECRETS], view.data["original"]
+    secrets, original = view.secrets[:MOST_SECRETS], view.comparison.original
     judged = any(r.policy for r in view.releases)
     head = [view.say(key) for key in HEADS]
     head += [view.say("table_policy")] if judged else []
@@ -319,9 +324,11 @@ def _grid(view: ComparisonView) -> Grid:
         name = short_name(secret, LONGEST)
         head += (view.say(key, secret=name) for key in ("table_attribute", "table_loss"))
     first: list[object] = [view.say("original"), view.key, percent(1.0)]
-    first += _own(view, original, view.data["table"].get("suppressed") or 0, judged=judged)
+    suppressed = view.comparison.table.get("suppressed") or 0
+    first += _own(view, original.assessment, original.policy, suppressed, judged=judged)
     for secret in secrets:
-        value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
+        value = bits_text(view.writer, view.before(secret).whole.value)
+        corrected = view.before_corrected(secret)
         first += (view.say("table_bits", value=value, corrected=corrected), "")
     rows = [first, *(_row(view, r, secrets, judged=judged) for r in view.releases)]
     key = "table_caption" if secrets else "table_caption_identity"
@@ -331,13 +338,13 @@ def _grid(view: ComparisonView) -> Grid:
 def _row(
     view: ComparisonView, release: ReleaseTexts, secrets: tuple[str, ...], *, judged: bool
 ) -> list[object]:
-    data, bits = release.data, release.identity
+    data, bits = release.release, release.identity
     identity = view.say("table_at_most", value=bits) if release.at_most else str(bits)
     row: list[object] = [release.label, identity, release.share]
-    row += _own(view, data, data["records"]["suppressed"], judged=judged)
+    row += _own(view, data.assessment, data.policy, data.records.suppressed, judged=judged)
     for secret in secrets:
         each = release.secrets[secret]
-        _, high = data["information_loss"][secret]["interval"]
+        _, high = data.disclosed.loss[secret].whole.interval
         lost = each.lost.number
         row += (
             view.say("table_bits", value=each.value, corrected=each.corrected),
@@ -350,12 +357,18 @@ def _row(
     return row
 
 
-def _own(view: ComparisonView, table: Data, suppressed: int, *, judged: bool) -> Iterator[object]:
+def _own(
+    view: ComparisonView,
+    assessed: Assessed,
+    policy: Judgement | None,
+    suppressed: int,
+    *,
+    judged: bool,
+) -> Iterator[object]:
     """What a table is like on its own: its smallest group, records hidden, limits met."""
-    yield smallest_class(view.writer, table["assessment"]["reidentification"])
+    yield smallest_class(view.writer, assessed)
     yield view.writer.count(suppressed)
     if judged:
-        policy = read_judgement(table)
         limits = each_limit(limits_of(policy))
         state = STATES[state_of(policy)]
         met = sum(limit.met is True for limit in limits)

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from sievert.commands.compare.result import Assessed
 from sievert.commands.compare.view import ComparisonView
 from sievert.formatting import count, percent, significant
 from sievert.losses import BY_ID
+from sievert.losses.loss import Loss
+from sievert.measures.measure import Value
 from sievert.report.numbers import bits_text, clean, side_by_side
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.parts import Data, NumberText, NumberWriter
+from sievert.report.parts import NumberText, NumberWriter
 
 ABREAST = 5  # releases beside each other
 # The measures of finding a person, and of learning a secret, with the words of their rows.
@@ -118,34 +121,32 @@ def grids(
 
 def exact(view: ComparisonView, secret: str) -> Iterator[Row]:
     """What lies behind the numbers of a secret."""
-    original: Data = view.data["original"]["attribute_disclosure"][secret]
-    nothing: Data = {}
-    for definition, words, what, data, before in (
-        ("beyond_chance", "row_chance", "chance", "attribute_disclosure", original),
-        ("beyond_chance", "row_p_value", "p_value", "attribute_disclosure", original),
-        ("beyond_chance", "row_rows_per_cell", "rows_per_cell", "attribute_disclosure", original),
-        ("beyond_chance", "row_miller_madow", "miller_madow", "attribute_disclosure", original),
-        ("t_closeness", "row_t_closeness", "t_closeness", "attribute_disclosure", original),
-        ("attribute_disclosure", "row_floor", "floor", "attribute_disclosure", original),
-        ("information_loss", "row_lost_value", "value", "information_loss", nothing),
-        ("information_loss", "row_lost_p_value", "p_value", "information_loss", nothing),
-    ):
-        first, *cells = (
-            view.writer.number(clean(numbers.get(what)))
-            for numbers in (before, *(r.data[data][secret] for r in view.releases))
-        )
-        whole = "" if before.get(what) is None else first
+    told = [view.before(secret), *(r.release.disclosed.attribute[secret] for r in view.releases)]
+    loss = [r.release.disclosed.loss[secret].whole for r in view.releases]
+    numbers: tuple[tuple[str, str, list[float | None]], ...] = (
+        ("beyond_chance", "row_chance", [b.whole.chance for b in told]),
+        ("beyond_chance", "row_p_value", [b.whole.p_value for b in told]),
+        ("beyond_chance", "row_rows_per_cell", [b.whole.rows_per_cell for b in told]),
+        ("beyond_chance", "row_miller_madow", [b.whole.miller_madow for b in told]),
+        ("t_closeness", "row_t_closeness", [b.t_closeness for b in told]),
+        ("attribute_disclosure", "row_floor", [b.floor for b in told]),
+        ("information_loss", "row_lost_value", [None, *(e.value for e in loss)]),
+        ("information_loss", "row_lost_p_value", [None, *(e.p_value for e in loss)]),
+    )
+    for definition, words, (before, *each) in numbers:
+        whole = "" if before is None else view.writer.number(clean(before))
+        cells = [view.writer.number(clean(number)) for number in each]
         yield named_row(view, definition, words, [whole, *cells])
 
 
 def by_column(view: ComparisonView) -> Iterator[Grid]:
     """What each column alone tells of its original."""
     writer, rows = view.writer, []
-    disclosures = [r.data["identity_disclosure"]["columns"] for r in view.releases]
+    disclosures = [r.release.disclosed.identity.columns for r in view.releases]
     for column in disclosures[0]:
         each = [columns.get(column) for columns in disclosures]
-        whole = bits_text(writer, next((entry["maximum"] for entry in each if entry), None))
-        cells = [bits_text(writer, entry["value"]) if entry else "" for entry in each]
+        whole = bits_text(writer, next((bits.maximum for bits in each if bits), None))
+        cells = [bits_text(writer, bits.value) if bits else "" for bits in each]
         rows.append(
             Row(
                 definition="identity_disclosure",
@@ -160,54 +161,59 @@ def by_column(view: ComparisonView) -> Iterator[Grid]:
 
 def secret_by_column(view: ComparisonView, secret: str) -> Iterator[Grid]:
     """What each column alone tells of a secret, and what of that was lost, corrected for chance."""
-    writer, rows = view.writer, []
-    releases, before = [r.data for r in view.releases], view.data["original"]
-    columns = before["attribute_disclosure"][secret]["columns"]
-    for what, words, direction in (
-        ("attribute_disclosure", "column_told", "direction_told"),
-        ("information_loss", "column_lost", "direction_lost"),
-    ):
-        told = what == "attribute_disclosure"
-        for column in columns if len(columns) > 1 else ():
-            each = [r[what][secret]["columns"].get(column) for r in releases]
-            first = bits_text(writer, columns[column]["value"]) if told else ""
-            cells = [
-                "" if e is None else bits_text(writer, e["value"]) if told else view.lost(e)
-                for e in each
-            ]
-            rows.append(
-                Row(
-                    definition=what,
-                    title=view.say(words, column=writer.name(column)),
-                    direction=view.say(direction),
-                    cells=[first, *cells],
-                )
-            )
-    if rows:
-        caption = view.say("secret_columns_caption", secret=writer.name(secret))
-        yield from grids(view, caption, rows, folded=True)
+    columns = view.before(secret).columns
+    if len(columns) < 2:
+        return
+    rows = [_told_by(view, secret, column) for column in columns]
+    rows += [_lost_of(view, secret, column) for column in columns]
+    caption = view.say("secret_columns_caption", secret=view.writer.name(secret))
+    yield from grids(view, caption, rows, folded=True)
+
+
+def _told_by(view: ComparisonView, secret: str, column: str) -> Row:
+    """What a column tells of a secret."""
+    each = [r.release.disclosed.attribute[secret].columns.get(column) for r in view.releases]
+    first = bits_text(view.writer, view.before(secret).columns[column].value)
+    return Row(
+        definition="attribute_disclosure",
+        title=view.say("column_told", column=view.writer.name(column)),
+        direction=view.say("direction_told"),
+        cells=[first, *("" if e is None else bits_text(view.writer, e.value) for e in each)],
+    )
+
+
+def _lost_of(view: ComparisonView, secret: str, column: str) -> Row:
+    """What was lost of what a column told of a secret."""
+    each = [r.release.disclosed.loss[secret].columns.get(column) for r in view.releases]
+    return Row(
+        definition="information_loss",
+        title=view.say("column_lost", column=view.writer.name(column)),
+        direction=view.say("direction_lost"),
+        cells=["", *("" if e is None else view.lost(e) for e in each)],
+    )
 
 
 # -- each table on its own ------------------------------------------------------------------------
 
 
-def smallest_class(writer: NumberWriter, values: Data) -> NumberText:
+def smallest_class(writer: NumberWriter, assessed: Assessed) -> NumberText:
     """The size of a table's smallest class."""
-    return writer.count((values.get("k_anonymity") or {}).get("value"))
+    k = assessed.reidentification.get("k_anonymity")
+    return writer.count(None if k is None else k.value)
 
 
 def own(view: ComparisonView) -> Iterator[Block]:
     """The measures of every table on its own, the original first."""
-    writer, releases = view.writer, [r.data for r in view.releases]
-    tables = [view.data["original"]["assessment"], *(r["assessment"] for r in releases)]
-    identity = [table["reidentification"] for table in tables]
+    writer, comparison = view.writer, view.comparison
+    tables = [comparison.original.assessment, *(r.assessment for r in comparison.releases)]
+    identity = [table.reidentification for table in tables]
     rows = [
         named_row(view, m, words, [_identity_measure(writer, m, t) for t in identity])
         for m, words in OF_RECORDS.items()
     ]
     yield from grids(view, view.say("own_caption"), rows)
     for secret in view.secrets:
-        learnt = [t["inference"].get(secret, {}) for t in tables]
+        learnt = [t.inference.get(secret, {}) for t in tables]
         rows = [
             named_row(view, m, words, [_exact(writer, m, t.get(m)) for t in learnt])
             for m, words in OF_SECRET.items()
@@ -216,19 +222,19 @@ def own(view: ComparisonView) -> Iterator[Block]:
     yield Paragraph(view.say("own_reading"), "reading")
 
 
-def _exact(writer: NumberWriter, measure: str, entry: Data | None) -> str:
-    value = None if entry is None else entry["value"]
-    if value is None:
+def _exact(writer: NumberWriter, measure: str, value: Value | None) -> str:
+    number = None if value is None else value.value
+    if number is None:
         return str(writer.undefined())
-    if isinstance(value, int):
-        return count(value)
-    return significant(value) if measure == "mutual_information" else percent(value)
+    if isinstance(number, int):
+        return count(number)
+    return significant(number) if measure == "mutual_information" else percent(number)
 
 
-def _identity_measure(writer: NumberWriter, measure: str, values: Data) -> str:
+def _identity_measure(writer: NumberWriter, measure: str, values: Mapping[str, Value]) -> str:
     """A measure of finding a person; of those who are unique their number."""
     if measure == "unique_records" and measure in values:
-        return str(writer.count(values[measure].get("records")))
+        return str(writer.count(values[measure].details.get("records")))
     return _exact(writer, measure, values.get(measure))
 
 
@@ -238,10 +244,10 @@ def _identity_measure(writer: NumberWriter, measure: str, values: Data) -> str:
 def losses(view: ComparisonView) -> Iterator[Chapter]:
     """One row per loss, and whether it ranks the releases as bits do."""
     writer, rows = view.writer, []
-    for name in view.releases[0].data["losses"]:
-        each = [r.data["losses"].get(name) or {} for r in view.releases]
-        if name in BY_ID and any(loss.get("value") is not None for loss in each):
-            cells = ["", *(writer.number(clean(e.get("value"))) for e in each)]
+    for name in view.comparison.releases[0].losses:
+        each = [_value_of(release.losses.get(name)) for release in view.comparison.releases]
+        if name in BY_ID and any(value is not None for value in each):
+            cells = ["", *(writer.number(clean(value)) for value in each)]
             rows.append(
                 Row(
                     definition=name,
@@ -253,7 +259,7 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
     if not rows:
         return
     blocks: list[Block] = list(grids(view, view.say("losses_caption"), rows))
-    ranks = [(row, view.data["rank_correlation"].get(row.definition) or {}) for row in rows]
+    ranks = [(row, view.comparison.rank_correlation.get(row.definition) or {}) for row in rows]
     if any(by for _, by in ranks):
         body = (
             (
@@ -271,12 +277,16 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
     yield view.chapter("losses_title", "losses", blocks)
 
 
+def _value_of(loss: Loss | None) -> float | None:
+    return None if loss is None else loss.value
+
+
 def _undefined(view: ComparisonView) -> Iterator[str]:
     """Why a loss is not defined for a release."""
-    for release in view.releases:
-        for name, loss in release.data["losses"].items():
-            if name in BY_ID and loss.get("value") is None and loss.get("reason"):
-                reason = view.texts.remark(loss["reason"])
+    for release in view.comparison.releases:
+        for name, loss in release.losses.items():
+            if name in BY_ID and loss.value is None and loss.reason:
+                reason = view.texts.remark(loss.reason)
                 yield view.say("loss_undefined", loss=view.say(LOSSES[name]), reason=reason)
 
 
@@ -284,9 +294,8 @@ def _losses_by_column(view: ComparisonView, losses: Sequence[Row]) -> Iterator[G
     """Losses that each column has a number of its own for."""
     rows = []
     for loss in losses:
-        each = [
-            (r.data["losses"].get(loss.definition) or {}).get("columns", {}) for r in view.releases
-        ]
+        losses_of = [r.losses.get(loss.definition) for r in view.comparison.releases]
+        each = [{} if known is None else known.columns for known in losses_of]
         for column in dict.fromkeys(c for columns in each for c in columns):
             numbers = [_own_loss(columns.get(column)) for columns in each]
             if any(x is not None for x in numbers):
