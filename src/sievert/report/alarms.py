@@ -1,7 +1,9 @@
 """The attacks on a synthetic table that saw something, by name."""
 
+from collections.abc import Sequence
+
 from sievert.formatting import printable
-from sievert.report.parts import Data, ReportPart
+from sievert.report.parts import ReportPart
 
 MOST_NAMED = 3  # inferred columns in a sentence
 NAMES = {  # of the attacks
@@ -15,13 +17,12 @@ NAMES = {  # of the attacks
 }
 
 
-def alarm_names(part: ReportPart, table: Data, alarms: list[str]) -> list[str]:
-    """Name the attacks that saw something; of many inferred columns only count them."""
+def alarm_names(part: ReportPart, alarms: Sequence[str], inferred: int) -> list[str]:
+    """Name the attacks that saw something; of many among the `inferred` columns only count them."""
     names = [part.say(NAMES[alarm]) for alarm in alarms if "." not in alarm]
     secrets = [alarm for alarm in alarms if "." in alarm]
     if len(secrets) > MOST_NAMED:
-        every = len(table["attacks"]["inference"])
-        return [*names, part.say("inferred_columns", number=len(secrets), all=every)]
+        return [*names, part.say("inferred_columns", number=len(secrets), all=inferred)]
     return [*names, *(attack_name(part, alarm) for alarm in secrets)]
 
 

@@ -14,6 +14,7 @@ from sievert.report.explanation_view import (
     explanation_view,
 )
 from sievert.report.limits import limits_of
+from sievert.report.overview import Overview
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import NumberText, ReportPart
 
@@ -152,10 +153,11 @@ def path(view: ExplanationView) -> Iterator[Block]:
         alone = writer.count(whole["unique_count"]["max"])
         share = writer.share(whole["unique_records"]["max"])
         rows.append((view.say("all_columns", number=number), alone, share))
-    limits = (v for v in limits_of(view.data) if v["measure"] == "unique_records")
+    limits = limits_of(view.read(Overview).policy)
     marks = [(Bar(row=name, number=share.number), share) for name, _, share in rows[:MOST_ROWS]]
     more, limit = "", None
-    most = next((v["max"] for v in limits if v["max"] is not None), None)
+    of_uniques = (limit.max for limit in limits if limit.measure == "unique_records")
+    most = next((most for most in of_uniques if most is not None), None)
     if most is not None:
         allowed = NumberText(percent(most), most)
         more = view.say("path_allowed", share=allowed)

@@ -24,18 +24,7 @@ BY_RECORD = {
     *("workbench", "paper", "charts", "catalogue", "doctor", "errors", "suggested"),
 }
 # Modules of pages that still put keys together at run time, with the number of places.
-GLUED = {
-    "commands/columns/result.py": 2,
-    "commands/compare/limits_chapter.py": 4,
-    "commands/compare/page.py": 6,
-    "commands/compare/page_tables.py": 7,
-    "commands/compare/view.py": 3,
-    "commands/explain/columns_chapter.py": 1,
-    "commands/explain/page.py": 1,
-    "commands/hierarchies/result.py": 1,
-    "commands/limit/page.py": 17,
-    "commands/policy/result.py": 1,
-}
+GLUED: dict[str, int] = {}
 # Keys that end in the id of a method, of a loss or of a number that a method gives: the recipes for
 # a method and for a loss say so.
 BY_RECIPE = {"commands/protect/page.py": 8}

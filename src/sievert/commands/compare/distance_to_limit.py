@@ -18,6 +18,7 @@ from sievert.commands.compare.result import (
     NOTHING,
     Disclosed,
     LeastDisclosure,
+    LeastPoint,
     ReleaseDistance,
 )
 from sievert.errors import UsageError
@@ -245,7 +246,8 @@ class Limits:
         self, secret: str, limit: LeastDisclosure, distances: Mapping[str, ReleaseDistance]
     ) -> None:
         if not limit.reached:
-            widest = Figure(f"{max(p.gap for p in limit.points):.2g}")
+            gaps = [p.objective - p.bound for p in limit.points if p.bound is not None]
+            widest = Figure(f"{max(gaps):.2g}")
             self.notes.append(Remark("limit_within", column=repr(secret), bits=widest))
         if self.known.estimates[None, secret].noisy:
             self.notes.append(Remark("limit_of_table", column=repr(secret)))
@@ -286,7 +288,13 @@ def _search_limit(
         seconds=seconds,
     ).points
     return LeastDisclosure(
-        space.combinations, len(table), task.joint.information, points, zero, reason
+        combinations=space.combinations,
+        values=len(table),
+        information=task.joint.information,
+        points=tuple(LeastPoint(at=p.at, objective=p.objective, bound=p.bound) for p in points),
+        reached=all(bool(p.reached) for p in points),
+        perfect=zero,
+        reason=reason,
     )
 
 
@@ -301,7 +309,8 @@ def _distance(
         least = point.objective if channel is None else min(point.objective, channel)
         if limit.perfect is not None and far >= limit.perfect:
             least = 0.0
-        bound = None if limit.merged else min(point.bound, least)
+        if point.bound is not None and not limit.merged:
+            bound = min(point.bound, least)
     numbers = (far, whole.value, whole.corrected, channel, place.as_released, least, bound)
     return ReleaseDistance(*numbers, place.columns)
 

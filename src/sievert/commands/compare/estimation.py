@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.commands.compare.result import Bits, Disclosed
+from sievert.commands.compare.result import Bits, Disclosed, Estimated
 from sievert.estimators import (
     ContingencyTable,
     InformationEstimate,
@@ -43,9 +43,9 @@ class OriginalInformation:
         """What the original itself tells of each secret."""
         return {
             s: Bits(
-                self.estimates[None, s],
-                {c: self.estimates[c, s] for c in self.columns},
-                class_distance(self.joint[None, s]),
+                whole=self.estimates[None, s],
+                columns={c: self.estimates[c, s] for c in self.columns},
+                **class_distance(self.joint[None, s]),
             )
             for s in self.secrets
         }
@@ -119,16 +119,22 @@ def begin_disclosure(
             dict(zip(places, part, strict=True)) for part in zip(*begun, strict=True)
         )
 
-        def collect(numbers: Mapping[Any, Any], secret: str | None, details: Any) -> Bits:
-            return Bits(numbers[None, secret], {c: numbers[c, secret] for c in columns}, details)
+        def collect(numbers: Mapping[Any, Any], secret: str | None, **beside: Any) -> Bits:
+            each = {c: numbers[c, secret] for c in columns}
+            return Bits(whole=numbers[None, secret], columns=each, **beside)
 
-        near: dict[str | None, dict[str, Any]] = {s: {"ksg": n} for s, n in neighbours.items()}
-        near.setdefault(None, {})["deterministic"] = is_function(pairs[None, None])
-        distances = {s: class_distance(pairs[None, s]) | near.get(s, {}) for s in known.secrets}
         return Disclosed(
-            collect(bits, None, near[None]),
-            {s: collect(bits, s, distances[s]) for s in known.secrets},
-            {s: collect(losses, s, {}) for s in known.secrets},
+            identity=collect(
+                bits,
+                None,
+                ksg=neighbours.get(None),
+                deterministic=is_function(pairs[None, None]),
+            ),
+            attribute={
+                s: collect(bits, s, ksg=neighbours.get(s), **class_distance(pairs[None, s]))
+                for s in known.secrets
+            },
+            loss={s: collect(losses, s) for s in known.secrets},
         )
 
     return wait
@@ -189,7 +195,7 @@ def chance_notes(key: str, attribute: Mapping[str, Bits]) -> list[Remark]:
     ]
 
 
-def _beyond_chance(bits: InformationEstimate) -> bool:
+def _beyond_chance(bits: Estimated) -> bool:
     """Whether a column tells more of its original than chance would."""
     least = 1 / (bits.shuffles + 1)
     return (bits.p_value is None or bits.p_value <= max(CHANCE_P, least)) and bits.interval[0] > 0

@@ -4,12 +4,13 @@ Releases are columns of its tables, numbers rows: each number leads to what it m
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from sievert.charts import Bar, Dot, bars, risk_utility_chart
 from sievert.charts.drawing import short_name
 from sievert.commands.compare import page_tables as compare_tables
 from sievert.commands.compare.limits_chapter import bases, limits_chapters, limits_of_releases
-from sievert.commands.compare.page_tables import Row, grids, smallest_class
+from sievert.commands.compare.page_tables import Row, grids, named_row, smallest_class
 from sievert.commands.compare.view import (
     ComparisonView,
     ReleaseTexts,
@@ -17,6 +18,7 @@ from sievert.commands.compare.view import (
     limit_point,
 )
 from sievert.formatting import digits, percent
+from sievert.policy import GateReason
 from sievert.report.limits import STATES, each_limit, limits_of, reasons_of, state_of
 from sievert.report.numbers import (
     MOST_NAMED,
@@ -24,12 +26,23 @@ from sievert.report.numbers import (
     pairing_paragraphs,
     some_names,
 )
+from sievert.report.overview import read_judgement
 from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, ReportPart
 
 MOST_PICTURED = 3  # secrets with pictures, two each
 MOST_SECRETS = 3  # in one table
 LONGEST = 16  # letters of a secret in the head of a column
+# The records of the original that a release does not have, or not whole, with their rows.
+RECORDS = {
+    "suppressed": "row_suppressed",
+    "cells_suppressed": "row_cells_suppressed",
+    "not_released": "row_not_released",
+}
+HEADS = ("table_release", "table_identity", "table_share", "table_k", "table_suppressed")
+# How many limits a table meets, and the same where something else stands against the policy.
+TALLY = {"met": "table_met", "doubtful": "table_doubtful", "breached": "table_breached"}
+BUT = {"doubtful": "table_but_doubtful", "breached": "table_but_breached"}
 NOISE = 0.2  # share of the bits that chance may have without a remark
 
 
@@ -120,21 +133,27 @@ def _keeps(view: ComparisonView, secret: str) -> tuple[str, str]:
 def _key(view: ComparisonView) -> Chapter:
     """What each release tells of the original key."""
     writer, releases = view.writer, view.releases
+    row = partial(named_row, view)
     ranges = [interval_text(writer, *r.interval) for r in releases]
-    facts = ("suppressed", "cells_suppressed", "not_released")
-    records = {k: [writer.count(r.data["records"].get(k, 0)) for r in releases] for k in facts}
     rows = [
-        Row("identity_disclosure", "identity", [view.key, *(r.identity for r in releases)]),
-        Row("identity_disclosure", "identity_share", ["", *(r.share for r in releases)]),
-        Row("beyond_chance", "corrected", ["", *(r.corrected for r in releases)]),
-        Row("beyond_chance", "range", ["", *ranges]),
-        *(Row("suppressed_originals", k, ["", *records[k]]) for k in facts),
+        row("identity_disclosure", "row_identity", [view.key, *(r.identity for r in releases)]),
+        row("identity_disclosure", "row_identity_share", ["", *(r.share for r in releases)]),
+        row("beyond_chance", "row_corrected", ["", *(r.corrected for r in releases)]),
+        row("beyond_chance", "row_range", ["", *ranges]),
+        *(
+            row(
+                "suppressed_originals",
+                words,
+                ["", *(writer.count(r.data["records"].get(records, 0)) for r in releases)],
+            )
+            for records, words in RECORDS.items()
+        ),
     ]
     if view.secrets and len(releases) > 1:
         rows.append(
-            Row(
+            row(
                 "dominated",
-                "dominated",
+                "row_dominated",
                 ["", *(view.dominating(r) if view.dominators[r.number] else "" for r in releases)],
             )
         )
@@ -171,7 +190,8 @@ def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
         Paragraph(view.say("secret_reading"), "reading"),
         *limit_chapter(view, number, secret, pictured=pictured),
     )
-    return Chapter(view.say("secret_title", secret=name), view.anchor(f"secret{number}"), blocks)
+    anchor = f"{view.anchor('secret')}{number}"
+    return Chapter(view.say("secret_title", secret=name), anchor, blocks)
 
 
 def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
@@ -223,13 +243,14 @@ def _rows(view: ComparisonView, secret: str) -> list[Row]:
     value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
     ranges = [interval_text(writer, *t.interval) for t in each]
     lost_ranges = [interval_text(writer, *t.lost_interval) for t in each]
+    row = partial(named_row, view)
     return [
-        Row("attribute_disclosure", "told", [value, *(t.value for t in each)]),
-        Row("beyond_chance", "corrected", [corrected, *(t.corrected for t in each)]),
-        Row("beyond_chance", "range", [ends, *ranges]),
-        Row("information_loss", "lost", ["", *(t.lost for t in each)]),
-        Row("information_loss", "range", ["", *lost_ranges]),
-        Row("information_loss", "kept", ["", *(t.kept for t in each)]),
+        row("attribute_disclosure", "row_told", [value, *(t.value for t in each)]),
+        row("beyond_chance", "row_corrected", [corrected, *(t.corrected for t in each)]),
+        row("beyond_chance", "row_range", [ends, *ranges]),
+        row("information_loss", "row_lost", ["", *(t.lost for t in each)]),
+        row("information_loss", "row_range", ["", *lost_ranges]),
+        row("information_loss", "row_kept", ["", *(t.kept for t in each)]),
         *compare_tables.exact(view, secret),
     ]
 
@@ -266,11 +287,11 @@ def _overview(view: ComparisonView) -> Chapter:
     ]
     blocks = (
         _grid(view),
-        *([limits_of_releases(view)] if any(r.data.get("policy") for r in releases) else ()),
+        *([limits_of_releases(view)] if any(r.policy for r in releases) else ()),
         *([Paragraph(view.say("table_secrets", number=left), "note")] if left > 0 else ()),
         *(Paragraph(text, "note") for text in at_most),
         *([_dominance(view)] if len(releases) > 1 and view.secrets else ()),
-        *(bases(view) if any(state_of(r.data) for r in releases) else ()),
+        *(bases(view) if any(state_of(r.policy) for r in releases) else ()),
     )
     return Chapter(view.say("table_title"), view.anchor("overview"), blocks, screen=True)
 
@@ -291,12 +312,12 @@ def _dominance(view: ComparisonView) -> Block:
 
 def _grid(view: ComparisonView) -> Grid:
     secrets, original = view.secrets[:MOST_SECRETS], view.data["original"]
-    judged = any(r.data.get("policy") for r in view.releases)
-    head = view.texts.each("compared.table", ("release", "identity", "share", "k", "suppressed"))
+    judged = any(r.policy for r in view.releases)
+    head = [view.say(key) for key in HEADS]
     head += [view.say("table_policy")] if judged else []
     for secret in secrets:
         name = short_name(secret, LONGEST)
-        head += (view.say(f"table_{what}", secret=name) for what in ("attribute", "loss"))
+        head += (view.say(key, secret=name) for key in ("table_attribute", "table_loss"))
     first: list[object] = [view.say("original"), view.key, percent(1.0)]
     first += _own(view, original, view.data["table"].get("suppressed") or 0, judged=judged)
     for secret in secrets:
@@ -334,18 +355,22 @@ def _own(view: ComparisonView, table: Data, suppressed: int, *, judged: bool) ->
     yield smallest_class(view.writer, table["assessment"]["reidentification"])
     yield view.writer.count(suppressed)
     if judged:
-        limits, state = each_limit(limits_of(table)), STATES[state_of(table)]
-        met = sum(limit["met"] is True for limit in limits)
-        key = f"table_{state}" if table.get("policy") is not None else ""
-        reasons = [r for r in reasons_of(table) if r["met"] is state_of(table)]
+        policy = read_judgement(table)
+        limits = each_limit(limits_of(policy))
+        state = STATES[state_of(policy)]
+        met = sum(limit.met is True for limit in limits)
+        key = "" if policy is None else TALLY[state]
+        reasons = [r for r in reasons_of(policy) if r.met is state_of(policy)]
         values: dict[str, object] = {"met": met, "number": len(limits)}
         if reasons and met == len(limits):  # what keeps the gate closed is something else
-            key, values["reason"] = f"table_but_{state}", _reason(view, reasons)
+            key = BUT[state]
+            values["reason"] = _reason(view, reasons)
         yield view.say(key, **values) if key else ""
 
 
-def _reason(view: ComparisonView, reasons: Sequence[Data]) -> str:
+def _reason(view: ComparisonView, reasons: Sequence[GateReason]) -> str:
     """Why a policy is not met though all of its limits are, in a few words."""
-    names = next((r["names"] for r in reasons if r["what"] == "columns_without_role"), ())
-    key = "roles_one" if len(names) == 1 else "roles" if names else "reasons"
-    return view.say(f"table_{key}", number=len(names))
+    names = next((r.names for r in reasons if r.what == "columns_without_role"), ())
+    if not names:
+        return view.say("table_reasons")
+    return view.say("table_roles_one" if len(names) == 1 else "table_roles", number=len(names))

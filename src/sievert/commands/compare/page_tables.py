@@ -11,49 +11,103 @@ from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragrap
 from sievert.report.parts import Data, NumberText, NumberWriter
 
 ABREAST = 5  # releases beside each other
-OF_RECORDS = (
-    "k_anonymity",
-    "unique_records",
-    "average_risk",
-    "discrimination_rate",
-    "classes",
-    "itpr",
-    "itpr_unnormalized",
-)
-OF_SECRET = (
-    "l_diversity",
-    "t_closeness",
-    "max_confidence",
-    "mutual_information",
-    "discrimination_rate",
-    "itpr",
-    "itpr_unnormalized",
-)
+# The measures of finding a person, and of learning a secret, with the words of their rows.
+OF_RECORDS = {
+    "k_anonymity": "row_k_anonymity",
+    "unique_records": "row_unique_records",
+    "average_risk": "row_average_risk",
+    "discrimination_rate": "row_discrimination_rate",
+    "classes": "row_classes",
+    "itpr": "row_itpr",
+    "itpr_unnormalized": "row_itpr_unnormalized",
+}
+OF_SECRET = {
+    "l_diversity": "row_l_diversity",
+    "t_closeness": "row_t_closeness",
+    "max_confidence": "row_max_confidence",
+    "mutual_information": "row_mutual_information",
+    "discrimination_rate": "row_discrimination_rate",
+    "itpr": "row_itpr",
+    "itpr_unnormalized": "row_itpr_unnormalized",
+}
+# Which way the number of a row is risky, or the release less useful; not of every row.
+DIRECTIONS = {
+    "row_identity": "direction_identity",
+    "row_identity_share": "direction_identity_share",
+    "row_told": "direction_told",
+    "row_lost": "direction_lost",
+    "row_kept": "direction_kept",
+    "row_suppressed": "direction_suppressed",
+    "row_cells_suppressed": "direction_cells_suppressed",
+    "row_not_released": "direction_not_released",
+    "row_k_anonymity": "direction_k_anonymity",
+    "row_unique_records": "direction_unique_records",
+    "row_average_risk": "direction_average_risk",
+    "row_discrimination_rate": "direction_discrimination_rate",
+    "row_classes": "direction_classes",
+    "row_itpr": "direction_itpr",
+    "row_itpr_unnormalized": "direction_itpr_unnormalized",
+    "row_l_diversity": "direction_l_diversity",
+    "row_t_closeness": "direction_t_closeness",
+    "row_max_confidence": "direction_max_confidence",
+    "row_mutual_information": "direction_mutual_information",
+}
+WORSE = {"high": "direction_lost_high", "low": "direction_lost_low"}  # of losses
+# Losses by their short names.
+LOSSES = {
+    "discernability": "loss_discernability",
+    "average_class_size": "loss_average_class_size",
+    "generalization_loss": "loss_generalization_loss",
+    "precision": "loss_precision",
+    "non_uniform_entropy": "loss_non_uniform_entropy",
+    "normalized_certainty_penalty": "loss_normalized_certainty_penalty",
+    "expected_distortion": "loss_expected_distortion",
+    "probabilistic_information_loss": "loss_probabilistic_information_loss",
+    "covariance_discrepancy": "loss_covariance_discrepancy",
+    "correlation_discrepancy": "loss_correlation_discrepancy",
+    "eigenvalue_discrepancy": "loss_eigenvalue_discrepancy",
+    "gaussian_information": "loss_gaussian_information",
+    "hellinger_margins": "loss_hellinger_margins",
+    "hellinger_pairs": "loss_hellinger_pairs",
+    "pmse": "loss_pmse",
+    "prediction": "loss_prediction",
+    "model_loss": "loss_model_loss",
+}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Row:
     """One number of all tables, the original first: its definition, its words, its cells."""
 
     definition: str
-    words: str
+    title: str
+    direction: str = ""  # which way is risky or less useful, in words
     cells: Sequence[object]
-    direction: str = ""  # where not that of the words
-    title: str = ""  # in place of words: a name from the data, or of a loss
+
+
+def named_row(view: ComparisonView, definition: str, words: str, cells: Sequence[object]) -> Row:
+    """A row whose `words` are the key of a text."""
+    direction = DIRECTIONS.get(words)
+    return Row(
+        definition=definition,
+        title=view.say(words),
+        direction="" if direction is None else view.say(direction),
+        cells=cells,
+    )
 
 
 def grids(
     view: ComparisonView, caption: str, rows: Sequence[Row], *, folded: bool = False
 ) -> Iterator[Grid]:
     """The rows as tables of a few releases each."""
-    texts, before = view.texts, [view.say("original")] if any(row.cells[0] for row in rows) else []
+    before = [view.say("original")] if any(row.cells[0] for row in rows) else []
     for abreast, title in side_by_side(view, caption, len(view.releases), ABREAST):
         labels = [r.label for r in view.releases[abreast]]
-        head = [*texts.each("compared.head", ("number", "direction")), *before, *labels]
+        head = [view.say("head_number"), view.say("head_direction"), *before, *labels]
         body = (
             (
-                Link(row.title or texts(f"compared.row_{row.words}"), f"def-{row.definition}"),
-                texts.get(f"compared.direction_{row.direction or row.words}", ""),
+                Link(row.title, f"def-{row.definition}"),
+                row.direction,
                 *(row.cells[:1] if before else ()),
                 *row.cells[1:][abreast],
             )
@@ -67,20 +121,21 @@ def exact(view: ComparisonView, secret: str) -> Iterator[Row]:
     original: Data = view.data["original"]["attribute_disclosure"][secret]
     nothing: Data = {}
     for definition, words, what, data, before in (
-        ("beyond_chance", "chance", "chance", "attribute_disclosure", original),
-        ("beyond_chance", "p_value", "p_value", "attribute_disclosure", original),
-        ("beyond_chance", "rows_per_cell", "rows_per_cell", "attribute_disclosure", original),
-        ("beyond_chance", "miller_madow", "miller_madow", "attribute_disclosure", original),
-        ("t_closeness", "t_closeness", "t_closeness", "attribute_disclosure", original),
-        ("attribute_disclosure", "floor", "floor", "attribute_disclosure", original),
-        ("information_loss", "lost_value", "value", "information_loss", nothing),
-        ("information_loss", "lost_p_value", "p_value", "information_loss", nothing),
+        ("beyond_chance", "row_chance", "chance", "attribute_disclosure", original),
+        ("beyond_chance", "row_p_value", "p_value", "attribute_disclosure", original),
+        ("beyond_chance", "row_rows_per_cell", "rows_per_cell", "attribute_disclosure", original),
+        ("beyond_chance", "row_miller_madow", "miller_madow", "attribute_disclosure", original),
+        ("t_closeness", "row_t_closeness", "t_closeness", "attribute_disclosure", original),
+        ("attribute_disclosure", "row_floor", "floor", "attribute_disclosure", original),
+        ("information_loss", "row_lost_value", "value", "information_loss", nothing),
+        ("information_loss", "row_lost_p_value", "p_value", "information_loss", nothing),
     ):
         first, *cells = (
             view.writer.number(clean(numbers.get(what)))
             for numbers in (before, *(r.data[data][secret] for r in view.releases))
         )
-        yield Row(definition, words, ["" if before.get(what) is None else first, *cells])
+        whole = "" if before.get(what) is None else first
+        yield named_row(view, definition, words, [whole, *cells])
 
 
 def by_column(view: ComparisonView) -> Iterator[Grid]:
@@ -91,7 +146,14 @@ def by_column(view: ComparisonView) -> Iterator[Grid]:
         each = [columns.get(column) for columns in disclosures]
         whole = bits_text(writer, next((entry["maximum"] for entry in each if entry), None))
         cells = [bits_text(writer, entry["value"]) if entry else "" for entry in each]
-        rows.append(Row("identity_disclosure", "", [whole, *cells], "high", writer.name(column)))
+        rows.append(
+            Row(
+                definition="identity_disclosure",
+                title=writer.name(column),
+                direction=view.say("direction_high"),
+                cells=[whole, *cells],
+            )
+        )
     if len(rows) > 1:
         yield from grids(view, view.say("columns_caption"), rows, folded=True)
 
@@ -101,20 +163,26 @@ def secret_by_column(view: ComparisonView, secret: str) -> Iterator[Grid]:
     writer, rows = view.writer, []
     releases, before = [r.data for r in view.releases], view.data["original"]
     columns = before["attribute_disclosure"][secret]["columns"]
-    for what, words in (("attribute_disclosure", "told"), ("information_loss", "lost")):
+    for what, words, direction in (
+        ("attribute_disclosure", "column_told", "direction_told"),
+        ("information_loss", "column_lost", "direction_lost"),
+    ):
+        told = what == "attribute_disclosure"
         for column in columns if len(columns) > 1 else ():
             each = [r[what][secret]["columns"].get(column) for r in releases]
-            first = bits_text(writer, columns[column]["value"]) if words == "told" else ""
+            first = bits_text(writer, columns[column]["value"]) if told else ""
             cells = [
-                ""
-                if e is None
-                else bits_text(writer, e["value"])
-                if words == "told"
-                else view.lost(e)
+                "" if e is None else bits_text(writer, e["value"]) if told else view.lost(e)
                 for e in each
             ]
-            title = view.say(f"column_{words}", column=writer.name(column))
-            rows.append(Row(what, words, [first, *cells], title=title))
+            rows.append(
+                Row(
+                    definition=what,
+                    title=view.say(words, column=writer.name(column)),
+                    direction=view.say(direction),
+                    cells=[first, *cells],
+                )
+            )
     if rows:
         caption = view.say("secret_columns_caption", secret=writer.name(secret))
         yield from grids(view, caption, rows, folded=True)
@@ -133,11 +201,17 @@ def own(view: ComparisonView) -> Iterator[Block]:
     writer, releases = view.writer, [r.data for r in view.releases]
     tables = [view.data["original"]["assessment"], *(r["assessment"] for r in releases)]
     identity = [table["reidentification"] for table in tables]
-    rows = [Row(m, m, [_identity_measure(writer, m, t) for t in identity]) for m in OF_RECORDS]
+    rows = [
+        named_row(view, m, words, [_identity_measure(writer, m, t) for t in identity])
+        for m, words in OF_RECORDS.items()
+    ]
     yield from grids(view, view.say("own_caption"), rows)
     for secret in view.secrets:
         learnt = [t["inference"].get(secret, {}) for t in tables]
-        rows = [Row(m, m, [_exact(writer, m, t.get(m)) for t in learnt]) for m in OF_SECRET]
+        rows = [
+            named_row(view, m, words, [_exact(writer, m, t.get(m)) for t in learnt])
+            for m, words in OF_SECRET.items()
+        ]
         yield from grids(view, view.say("own_secret", secret=writer.name(secret)), rows)
     yield Paragraph(view.say("own_reading"), "reading")
 
@@ -168,7 +242,14 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
         each = [r.data["losses"].get(name) or {} for r in view.releases]
         if name in BY_ID and any(loss.get("value") is not None for loss in each):
             cells = ["", *(writer.number(clean(e.get("value"))) for e in each)]
-            rows.append(Row(name, "", cells, f"lost_{BY_ID[name].worse}", view.say(f"loss_{name}")))
+            rows.append(
+                Row(
+                    definition=name,
+                    title=view.say(LOSSES[name]),
+                    direction=view.say(WORSE[BY_ID[name].worse]),
+                    cells=cells,
+                )
+            )
     if not rows:
         return
     blocks: list[Block] = list(grids(view, view.say("losses_caption"), rows))
@@ -186,7 +267,7 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
     blocks += _losses_by_column(view, rows)
     reasons = dict.fromkeys(_undefined(view))
     blocks += [BulletList(tuple(reasons))] if reasons else []
-    blocks = (*blocks, Paragraph(view.say("losses_reading"), "reading"))
+    blocks.append(Paragraph(view.say("losses_reading"), "reading"))
     yield view.chapter("losses_title", "losses", blocks)
 
 
@@ -196,7 +277,7 @@ def _undefined(view: ComparisonView) -> Iterator[str]:
         for name, loss in release.data["losses"].items():
             if name in BY_ID and loss.get("value") is None and loss.get("reason"):
                 reason = view.texts.remark(loss["reason"])
-                yield view.say("loss_undefined", loss=view.say(f"loss_{name}"), reason=reason)
+                yield view.say("loss_undefined", loss=view.say(LOSSES[name]), reason=reason)
 
 
 def _losses_by_column(view: ComparisonView, losses: Sequence[Row]) -> Iterator[Grid]:
@@ -211,7 +292,14 @@ def _losses_by_column(view: ComparisonView, losses: Sequence[Row]) -> Iterator[G
             if any(x is not None for x in numbers):
                 cells = ["" if x is None else view.writer.number(clean(x)) for x in numbers]
                 title = view.say("column_loss", loss=loss.title, column=view.writer.name(column))
-                rows.append(Row(loss.definition, "", ["", *cells], loss.direction, title))
+                rows.append(
+                    Row(
+                        definition=loss.definition,
+                        title=title,
+                        direction=loss.direction,
+                        cells=["", *cells],
+                    )
+                )
     if rows:
         yield from grids(view, view.say("losses_columns_caption"), rows, folded=True)
 

@@ -29,8 +29,11 @@ from sievert.commands.compare.ranking import dominance, loss_correlations
 from sievert.commands.compare.result import (
     Assessed,
     Compared,
+    ComparedOriginal,
     Comparison,
+    ComparisonChoices,
     LeastDisclosure,
+    PairedRecords,
     ReleaseDistance,
 )
 from sievert.commands.compare.settings import CompareSettings
@@ -379,19 +382,19 @@ def compare_release(
     clock(f"losses of {name}", questions)
     here = release.quasi[0].here
     compared = Compared(
-        name,
-        description,
-        rows,
-        {
-            "paired": int(here.sum()),
-            "suppressed": int(release.suppressed.sum()),
-            "not_released": int((~here).sum()),
-            "unknown": release.extra,
-            "cells_suppressed": int(sum(c.suppressed.sum() for c in release.quasi)),
-        },
-        disclosed,
-        dict(zip((kind.id for kind in KINDS), losses, strict=True)),
-        assessment,
+        name=name,
+        table=description,
+        rows=rows,
+        records=PairedRecords(
+            paired=int(here.sum()),
+            suppressed=int(release.suppressed.sum()),
+            not_released=int((~here).sum()),
+            unknown=release.extra,
+            cells_suppressed=int(sum(c.suppressed.sum() for c in release.quasi)),
+        ),
+        disclosed=disclosed,
+        losses=dict(zip((kind.id for kind in KINDS), losses, strict=True)),
+        assessment=assessment,
         policy=policy,
         pairing=pairing,
     )
@@ -451,24 +454,21 @@ def run(settings: CompareSettings, watch: Steps = no_progress) -> Comparison:
         for name, c in compared.items()
     )
     return Comparison(
-        first.table,
-        first.roles,
-        {
-            "attribute_disclosure": known,
-            "assessment": first.assessment,
-            **({} if first.policy is None else {"policy": first.policy}),
-        },
-        finished,
-        loss_correlations(finished),
-        {
-            "shuffles": settings.shuffles,
-            "seed": settings.seed,
-            "level": 0.95,
-            "key": settings.key,
-            "bins": {c: len(e) + 1 for c, e in first.edges.items()},
-            "predicted": list(first.predicted),
-        },
-        limits,
+        table=first.table,
+        roles=first.roles,
+        original=ComparedOriginal(
+            attribute=known, assessment=first.assessment, policy=first.policy
+        ),
+        releases=finished,
+        rank_correlation=loss_correlations(finished),
+        settings=ComparisonChoices(
+            shuffles=settings.shuffles,
+            seed=settings.seed,
+            key=settings.key,
+            bins={c: len(e) + 1 for c, e in first.edges.items()},
+            predicted=tuple(first.predicted),
+        ),
+        limits=limits,
         warnings=(
             *first.notes,
             *chance_notes("chance_original", known),

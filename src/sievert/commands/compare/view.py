@@ -8,6 +8,7 @@ from typing import Any
 from sievert.charts import Dot
 from sievert.charts.risk_utility_map import limit_chart
 from sievert.formatting import percent
+from sievert.policy import Judgement
 from sievert.report.numbers import (
     bits_text,
     proportion,
@@ -15,11 +16,16 @@ from sievert.report.numbers import (
     share_of,
     times,
 )
+from sievert.report.overview import read_judgement
 from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText, ReportPart
 
 Ends = tuple[NumberText, NumberText]
 NARROW = 0.15  # the width of an interval of a share that is worth telling
+LIMIT_HEADS = (
+    *("head_release", "head_distortion", "head_told"),
+    *("head_least", "head_bound", "head_ratio"),
+)
 RARE = 0.05  # a p-value up to which chance is not the reason
 
 
@@ -49,6 +55,11 @@ class ReleaseTexts:
     secrets: Mapping[str, SecretTexts]
     at_most: bool  # the same values became different ones: the bits are the most that it tells
 
+    @property
+    def policy(self) -> Judgement | None:
+        """The policy held against it, where there is one."""
+        return read_judgement(self.data)
+
 
 class ComparisonView(ReportPart):
     """All releases beside their original."""
@@ -63,6 +74,11 @@ class ComparisonView(ReportPart):
         """The information in the original key: the most that a release can tell of it."""
         return bits_text(self.writer, self.data["releases"][0]["identity_disclosure"]["maximum"])
 
+    @property
+    def original_policy(self) -> Judgement | None:
+        """The policy held against the original, where there is one."""
+        return read_judgement(self.data["original"])
+
     def before(self, secret: str, what: str) -> NumberText:
         """A number of the original about a secret."""
         return bits_text(self.writer, self.data["original"]["attribute_disclosure"][secret][what])
@@ -71,7 +87,8 @@ class ComparisonView(ReportPart):
     def releases(self) -> tuple[ReleaseTexts, ...]:
         """Each release, in the order given."""
         each = self.data["releases"]
-        numbered = zip(range(1, len(each) + 1), release_names(each), each, strict=True)
+        names = release_names((str(r["name"]), (r.get("table") or {}).get("name")) for r in each)
+        numbered = zip(range(1, len(each) + 1), names, each, strict=True)
         return tuple(self._release(*release) for release in numbered)
 
     def _release(self, number: int, label: str, data: Data) -> ReleaseTexts:
@@ -244,13 +261,16 @@ def limit_chapter(
         *(Paragraph(text, "note") for text in _notes(view, limit)),
         Paragraph(view.say("limit_reading"), "reading"),
     )
-    yield Chapter(view.say("limit_title", secret=name), view.anchor(f"limit{number}"), inner)
+    anchor = f"{view.anchor('limit')}{number}"
+    yield Chapter(view.say("limit_title", secret=name), anchor, inner)
 
 
 def _sentence(view: ComparisonView, distance: DistanceToLimit) -> str:
-    key = "" if distance["ratio"].number is not None else "_no_ratio"
-    key = "_unknown" if distance["least"].number is None else key
-    return view.say(f"placed{key}", **distance)
+    if distance["least"].number is None:
+        key = "placed_unknown"
+    else:
+        key = "placed_no_ratio" if distance["ratio"].number is None else "placed"
+    return view.say(key, **distance)
 
 
 def _curve(view: ComparisonView, limit: Data) -> list[CurvePoint]:
@@ -302,9 +322,7 @@ def _grid(
         for d in distances
     ]
     rows += [(best, at, "", least, bound, "") for at, least, bound in curve]
-    head = view.texts.each(
-        "compared.head", ("release", "distortion", "told", "least", "bound", "ratio")
-    )
+    head = [view.say(key) for key in LIMIT_HEADS]
     if all(bound.number is None for _, _, bound in curve):
         head, rows = [*head[:4], head[5]], [(*row[:4], row[5]) for row in rows]
     return make_grid(view.say("limit_caption", secret=secret), head, rows)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.commands.limit.gaussian_model.normality import Normality
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.commands.limit.settings import LimitSettings
 from sievert.counts.questions import Questions
@@ -96,7 +97,7 @@ class LimitOutcome:
     parts: list[AlphabetResult]
     whole: dict[str, InformationEstimate]
     drawn: dict[str, FileColumn]
-    normality: dict[str, Any] | None = None  # of Gaussian columns: how Gaussian they are
+    normality: Normality | None = None  # of Gaussian columns: how Gaussian they are
 
 
 def read_original(

@@ -81,8 +81,9 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
         promise=promise,
         achieved=None if promise is None else _check_release(x, y, released, weights, promise),
     )
-    checked = None if first.normality is None else first.normality.to_dict()
-    return LimitOutcome(alphabet="gaussian", parts=[part], whole={}, drawn=drawn, normality=checked)
+    return LimitOutcome(
+        alphabet="gaussian", parts=[part], whole={}, drawn=drawn, normality=first.normality
+    )
 
 
 def _point(columns: tuple[str, ...], best: GaussianLimit, requested: bool) -> TradeoffPoint:

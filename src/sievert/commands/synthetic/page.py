@@ -8,7 +8,7 @@ from sievert.commands.synthetic.losses_chapter import columns_grid, loss_of, mod
 from sievert.formatting import count, digits, percent
 from sievert.report.alarms import NAMES, alarm_names, attack_name
 from sievert.report.limits import basis
-from sievert.report.numbers import release_names, releases_of
+from sievert.report.overview import Overview
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText, ReportPart
 
@@ -66,7 +66,7 @@ def _name(part: ReportPart, table: Data) -> str:
     if len(tables) == 1:
         return part.writer.file(table["name"])
     at = next(i for i, each in enumerate(tables) if each is table)
-    return release_names(releases_of(part))[at]
+    return part.read(Overview).release_names[at]
 
 
 def facts(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -131,7 +131,7 @@ def _traces(part: ReportPart, table: Data) -> tuple[str, str]:
     if not _controlled(part):
         return part.say("rates_only"), part.say("rates_only_why")
     if alarms := table["alarms"]:
-        what = part.texts.join(alarm_names(part, table, alarms))
+        what = part.texts.join(alarm_names(part, alarms, len(table["attacks"]["inference"])))
         return part.say("traces", table=name), part.say("traces_why", attacks=what)
     unseen = part.writer.share(table["attacks"]["membership"]["least_excess"])
     return part.say("no_traces", table=name), part.say("no_traces_why", excess=unseen)
@@ -340,7 +340,7 @@ RANKED = {
 def _ranking(part: ReportPart) -> Iterator[Block]:
     """Every table in one row, the most telling first; what it tells against what it has lost."""
     writer, controlled = part.writer, _controlled(part)
-    tables = zip(release_names(releases_of(part)), part.data["synthetic"], strict=True)
+    tables = zip(part.read(Overview).release_names, part.data["synthetic"], strict=True)
     ranked = sorted(tables, key=lambda t: -_told(part, t[1]))
     rows = [
         (
