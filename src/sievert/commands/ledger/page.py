@@ -13,9 +13,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The numbers with their limits, the releases, the secrets, and what an attacker knows."""
     check = part.read(LedgerCheck)
     chapters = [
-        numbers_chapter(
-            part, check.reidentification, check.inference, part.say("together")
-        ),
+        numbers_chapter(part, check.reidentification, check.inference, part.say("together")),
         _chapter(part, "releases_title", "releases", _releases(part, check)),
     ]
     if check.learnt:
