@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from helpers.commandline import run
 from helpers.effort import tried
+from helpers.savedpages import check_saved
 from helpers.synthetictables import (
     Rows,
     adult,
@@ -755,6 +756,23 @@ def test_pairs_of_columns_with_many_values() -> None:
     pairs = unpaired_loss(["a", "b"], one, two).pairs["a", "b"]
     first, second = ({tuple(row) for row in rows.tolist()} for rows in (one, two))
     assert pairs == pytest.approx(1 - len(first & second) / 300)
+
+
+@pytest.mark.parametrize("controlled", [False, True])
+def test_a_saved_result_has_the_same_page(controlled: bool) -> None:
+    own, other = people(120, 1), people(120, 5)
+    fakes = [as_dict(people(120, 2), WHO), as_dict(own, WHO)]
+    policy = {
+        "roles": {"quasi": list(WHO[:2]), "sensitive": [WHO[2]]},
+        "limits": {"synthetic": {"membership": {"rate": {"max": 0.5}}}},
+    }
+    control = as_dict(other, WHO) if controlled else None
+    for tables in (fakes, fakes[1]):
+        result = sievert.synthetic(as_dict(own, WHO), tables, control, policy=policy)
+        check_saved(result)
+        read = type(result).from_dict(result.to_dict())
+        assert [table.alarms for table in read.tables] == [t.alarms for t in result.tables]
+        assert read.tables[0].lost == result.tables[0].lost and read.passed is result.passed
 
 
 def test_the_page_of_several_tables() -> None:

@@ -25,9 +25,9 @@ from sievert.request.requested import check_known
 from sievert.session import Clock
 
 MOST_SECRETS = 5000
-RANDOMISED = "the release was randomised: its values are neither the original's nor above them"
+RANDOMISED = Remark("release_randomised")
 READABLE = re.compile(r"prefix|(prefix|interval|cuts|quantile|ends):.*")  # labels tell themselves
-UNREADABLE = "released labels are not values of the original, and no hierarchy places them"
+UNREADABLE = Remark("labels_unplaced")
 MOST_UNREADABLE = 0.01  # of the released records: a few may be of people whom the original lacks
 MOST_RECORDS = 5 * 10**7  # of an original, held one by one
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sievert.arrays import Floats
 from sievert.commands.synthetic.attacks.evidence import SyntheticAttack, holm
@@ -30,6 +31,10 @@ class SyntheticSettings:
     workers: Workers = ALONE
 
 
+# Entries of the JSON that hold several attacks.
+NESTED = frozenset({"inference", "attribute_disclosure", "singling_out_by_columns"})
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SyntheticAttacks:
     """What every attack did, and per person what each scored."""
@@ -40,6 +45,22 @@ class SyntheticAttacks:
     narrower: Mapping[int, SyntheticAttack]  # singling out by fewer columns
     scores: Mapping[str, Floats]
     every: int = 1  # of how many people one was attacked by nearness
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], every: int) -> "SyntheticAttacks":
+        """Read the attacks on a table back from the JSON, which has no scores of people."""
+        read = SyntheticAttack.from_dict
+        narrower = data.get("singling_out_by_columns") or {}
+        disclosure = data["attribute_disclosure"]
+        headlines = {name: entry for name, entry in data.items() if name not in NESTED}
+        return cls(
+            attacks={name: read(name, entry) for name, entry in headlines.items()},
+            inference={s: read("inference", entry) for s, entry in data["inference"].items()},
+            disclosure={s: read("attribute_disclosure", e) for s, e in disclosure.items()},
+            narrower={int(width): read("singling_out", entry) for width, entry in narrower.items()},
+            scores={},
+            every=every,
+        )
 
     @property
     def headline_chances(self) -> dict[str, float]:
