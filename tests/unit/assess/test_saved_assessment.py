@@ -53,9 +53,7 @@ def page_of(result: Any) -> str:
     return html.render(build([result], ReportSettings()))
 
 
-def test_a_saved_assessment_has_the_same_page(
-    table: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_saved_assessment_has_the_same_page(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     for result in assessments(table):
         written = json.dumps(result.to_dict())

@@ -1,4 +1,4 @@
-"""A protected table is read back from its JSON: the page of a saved result is that of the result."""
+"""The page of a saved release is that of the result itself."""
 
 from __future__ import annotations
 
