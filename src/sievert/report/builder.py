@@ -269,7 +269,7 @@ def _chapters(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Chapter
 
 def _attacks(part: ReportPart) -> Iterator[Chapter]:
     """The attacks that an assessment brings along."""
-    if part.kind == "assess" and "attacks" in part.data:
+    if part.kind == "assess" and part.read(Overview).attacked:
         attack = page_module("attack")
         blocks = attack.blocks(part) or (Paragraph(part.texts("words.none")),)
         points = tuple(attack.points(part))

@@ -154,7 +154,7 @@ def _white(part: ReportPart, attack: Attack) -> Iterator[Block]:
     yield Paragraph(part.say("white_paired", paired=writer.count(details.paired)))
     pairing = part.read(Attacks).pairing
     if pairing is not None:
-        yield from pairing_paragraphs(part, [pairing.to_dict()])
+        yield from pairing_paragraphs(part, [pairing])
     if details.paired != part.rows:
         alone = writer.count(details.released_only)
         yield Paragraph(part.say("white_alone", number=alone))
