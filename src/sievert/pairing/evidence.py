@@ -125,9 +125,8 @@ class _ColumnEvidence:
     @property
     def speaks(self) -> bool:
         """Whether the column speaks for the order."""
-        return exceeds(self.moments) and self.moments.found - self._beside > least_excess(
-            self.moments
-        )
+        least = least_excess(self.moments)
+        return exceeds(self.moments) and self.moments.found - self._beside > least
 
     @property
     def is_shifted(self) -> bool:

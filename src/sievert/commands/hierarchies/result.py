@@ -75,9 +75,8 @@ class ProposedHierarchies(Result):
         lines = ["[hierarchies]"]
         for name, column in self.columns.items():
             why = texts(f"proposed.{column.reason}", distinct=f"{column.distinct:,}")
-            lines.append(
-                f"{toml_value(name)} = {toml_value(column.specification(fix=fix))}  # {why}"
-            )
+            specification = toml_value(column.specification(fix=fix))
+            lines.append(f"{toml_value(name)} = {specification}  # {why}")
         return "\n".join(lines) + "\n"
 
     def _content(self) -> dict[str, Any]:

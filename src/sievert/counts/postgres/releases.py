@@ -92,9 +92,8 @@ def _spell_values(engine: Any, name: str, labels: ColumnMap) -> ColumnMap:
     database can look up all of them in one table.
     """
     column = f"c{engine.columns.index(name)}"
-    sql = (
-        f"SELECT {_encode_text(column)} AS v, {column}, COUNT(*) AS n FROM input GROUP BY {column}"
-    )
+    text = _encode_text(column)
+    sql = f"SELECT {text} AS v, {column}, COUNT(*) AS n FROM input GROUP BY {column}"
     ways = {"v": "VARCHAR", column: engine.way(name)}
     engine.take("occurring", engine.with_views(sql), ways)
     rows = engine.rows(f"SELECT v, {engine.as_text(column)} FROM occurring")
