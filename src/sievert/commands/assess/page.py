@@ -78,7 +78,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     return (
         numbers_chapter(part, result.reidentification, result.inference),
         *_key_sets(part),
-        *filter(None, [why_chapter(part)]),
+        *_why(part),
         *(population_chapter(explanation_view(part)) if part.read(Assessment).population else ()),
         *(
             Chapter(
@@ -95,6 +95,14 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         *framework_chapter(part),
         *remarks(part),
     )
+
+
+def _why(part: ReportPart) -> Iterator[Chapter]:
+    """Why the numbers are as they are, where that was explained."""
+    if part.read(Assessment).explanation:
+        chapter = why_chapter(part)
+        if chapter is not None:
+            yield chapter
 
 
 def _finding(part: ReportPart, chapter: str) -> str:
