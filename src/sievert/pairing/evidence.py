@@ -60,12 +60,12 @@ class Pairing:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Pairing":
-        """Read back from the JSON how records were paired."""
+        """Read the entry of the JSON."""
         return cls(
             paired=data.get("paired"),
             by=data.get("by", ""),
-            columns=tuple(data.get("columns", ())),
-            excess=tuple(data.get("excess", ())),
+            columns=tuple(data.get("columns") or ()),
+            excess=tuple(data.get("excess") or ()),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.commandline import run
+from helpers.savedpages import check_saved
 
 import sievert
 from sievert.commands.ledger import store
@@ -462,6 +463,16 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(*line, "--share") == 7
     assert run("ledger", "add", str(ledger), str(towns), *given) == 7
     assert run("ledger", "check", str(ledger), str(ages), "-q", "age", "--person", "x") == 2
+
+
+@pytest.mark.parametrize("policy", [POLICY, None])
+def test_a_saved_result_has_the_same_page(ledger: Path, policy: Any) -> None:
+    given = {} if policy else {"quasi": "age", "sensitive": "ill", "person": "id"}
+    result = check(ledger, policy=policy, **given)
+    check_saved(result)
+    read = type(result).from_dict(result.to_dict())
+    assert read.joint_risk.unique == 4 and read.learnt["ill"].bits.best_release == "towns"
+    assert read.met is result.met and read.only_together is result.only_together
 
 
 @pytest.mark.parametrize("option", ["--junit", "--sarif"])
