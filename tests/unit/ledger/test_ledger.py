@@ -18,7 +18,6 @@ from helpers.savedpages import check_saved
 
 import sievert
 from sievert.commands.ledger import store
-from sievert.counts import joint_values
 from sievert.counts.joint_values import ValueSets, count_common_values
 from sievert.errors import InputError, RefusedError, UsageError
 
@@ -104,24 +103,23 @@ def test_few_exposed_people_are_not_hidden_by_many(tmp_path: Path) -> None:
     assert result.reidentification["unique_records"].value == 1.0 and result.met is False
 
 
-def count(*sets: list[list[int]]) -> Any:
+def count(*sets: list[list[int]], few: int) -> Any:
     """The values left for one person, whose class in each release has these values."""
     number = 10
     own = [ValueSets(np.zeros(len(values), int), np.array(values), number) for (values,) in sets]
-    common = count_common_values([np.zeros(1, int)] * len(sets), own)
+    common = count_common_values([np.zeros(1, int)] * len(sets), own, few)
     return int(common.together[0]), bool(common.none_common[0])
 
 
 @pytest.mark.parametrize("few", [0, 512])
-def test_values_in_common(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_in_common(few: int) -> None:
     """0 is missing; a value that was missing or has changed does not hide what the others say."""
-    monkeypatch.setattr(joint_values, "FEW", few)
-    assert count([[1, 2, 3]], [[2, 3]]) == (2, False)
-    assert count([[1, 2]], [[2, 3]]) == (1, False)
-    assert count([[1, 2]], [[3, 4]]) == (2, True)
-    assert count([[1, 2]], [[3, 4]], [[4, 5]]) == (1, True)
-    assert count([[3, 4]], [[0, 1]], [[4, 5]]) == (1, True)  # missing may be any value
-    assert count([[0]], [[0]]) == (1, True)
+    assert count([[1, 2, 3]], [[2, 3]], few=few) == (2, False)
+    assert count([[1, 2]], [[2, 3]], few=few) == (1, False)
+    assert count([[1, 2]], [[3, 4]], few=few) == (2, True)
+    assert count([[1, 2]], [[3, 4]], [[4, 5]], few=few) == (1, True)
+    assert count([[3, 4]], [[0, 1]], [[4, 5]], few=few) == (1, True)  # missing may be any value
+    assert count([[0]], [[0]], few=few) == (1, True)
 
 
 def test_a_secret_that_changes(tmp_path: Path) -> None:

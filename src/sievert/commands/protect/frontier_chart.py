@@ -149,7 +149,7 @@ def _region(dots: Sequence[FrontierDot], most: float, high: float) -> list[Spec]
 
 
 def frontier_dots(frontier: Frontier) -> list[FrontierDot]:
-    """Make the dots of the chart from the recodings and the releases that were given."""
+    """Make the dots of the chart from the points and the further releases of a frontier."""
     dots = []
     for point in frontier.points:
         kind = MEETS if point.meets else BREAKS
