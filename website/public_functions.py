@@ -56,6 +56,12 @@ FUNCTIONS = (
         settings="HierarchiesSettings",
         result="ProposedHierarchies",
     ),
+    PublicFunction(
+        name="describe_columns", folder="columns", settings="ColumnsSettings", result="ColumnList"
+    ),
+    PublicFunction(
+        name="check_policy", folder="policy", settings="PolicyCheckSettings", result="PolicyCheck"
+    ),
 )
 
 

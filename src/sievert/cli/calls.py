@@ -13,7 +13,7 @@ from sievert.cli.parser import (
     settings_of,
 )
 from sievert.errors import RefusedError, UsageError, require
-from sievert.settings.command import Command, ListCommand, PageCommand
+from sievert.settings.command import Command, LinesCommand, PageCommand
 from sievert.settings.option import Parameter, from_command_line
 from sievert.sources.addresses import holds_password
 
@@ -61,9 +61,9 @@ def call_with(command: str, settings: Command, typed: Mapping[Parameter, Any]) -
 
         name = command.partition(" ")[0]
         return PageCall(name=name, settings=settings, typed=typed, run=work).work()
-    if isinstance(settings, ListCommand):
-        from sievert.cli.command import ListCall
+    if isinstance(settings, LinesCommand):
+        from sievert.cli.command import LinesCall
 
-        return ListCall(settings=settings, run=work).work()
+        return LinesCall(settings=settings, run=work).work()
     code: int = work(settings)
     return code

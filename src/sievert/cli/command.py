@@ -9,8 +9,8 @@ from typing import Any
 from sievert.cli.messages import INTERNAL_AND_SHARED, say
 from sievert.errors import NOT_SHAREABLE
 from sievert.result import DescribedResult, Result, ShownResult
-from sievert.session import Steps
-from sievert.settings.command import ListCommand, PageCommand
+from sievert.session import Steps, no_progress
+from sievert.settings.command import LinesCommand, PageCommand
 from sievert.settings.groups import EngineSettings, ReadingSettings, RoleSettings, hierarchy_files
 from sievert.settings.option import Parameter, parameters
 
@@ -102,28 +102,36 @@ class PageCall:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListCall:
+class LinesCall:
     """A call of a command whose result is a few lines of text."""
 
-    settings: ListCommand
+    settings: LinesCommand
     run: Callable[[Any, Steps], DescribedResult]
 
     def work(self) -> int:
         """Do the work, write its JSON, and say what there is; return the exit code."""
         from sievert.cli.outputs import check_outputs, write_json
-        from sievert.cli.progress import Watch
 
         settings = self.settings
         settings.check()
         inputs = settings.read_files()
         check_outputs([settings.json], inputs, force=settings.force)
-        with Watch() as watch:
-            result = self.run(settings.as_typed(), watch)
+        result = self._result()
         if settings.json is not None:
             write_json(settings.json, result.to_dict(), inputs, force=settings.force)
-        if settings.json != "-":
+        if settings.is_printed:
             say(f"{result.describe(settings.language)}\n")
-        return 0 if result.passed else 1
+        return 0 if result.passed else settings.failure_code
+
+    def _result(self) -> DescribedResult:
+        """Do the work itself."""
+        typed = self.settings.as_typed()
+        if not self.settings.shows_progress:
+            return self.run(typed, no_progress)
+        from sievert.cli.progress import Watch
+
+        with Watch() as watch:
+            return self.run(typed, watch)
 
 
 def _changes(parameter: Parameter, value: Any) -> bool:

@@ -95,8 +95,53 @@ class PageCommand(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListCommand(Command):
-    """The settings of a command whose result is a few lines of text."""
+class LinesCommand(Command):
+    """The settings of a command whose result is a few lines of text.
+
+    The properties say what holds of a command that has no such option.
+    """
+
+    @property
+    def json(self) -> str | None:
+        """The file of JSON; - is stdout."""
+        return None
+
+    @property
+    def force(self) -> bool:
+        """Whether a file that is there is replaced."""
+        return False
+
+    @property
+    def language(self) -> str:
+        """The language of the terminal."""
+        return ENGLISH
+
+    @property
+    def is_printed(self) -> bool:
+        """Tell whether the lines are printed: stdout has the lines or the JSON."""
+        return self.json != "-"
+
+    @property
+    def failure_code(self) -> int:
+        """The exit code where the answer is no."""
+        return 1
+
+    @property
+    def shows_progress(self) -> bool:
+        """Tell whether stderr shows what takes longer than a second."""
+        return True
+
+    def check(self) -> None:
+        """Refuse combinations of options that only the command line has."""
+
+    def as_typed(self) -> Self:
+        """Return the settings of the work itself, where the command line means more by them."""
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListCommand(LinesCommand):
+    """The settings of a command whose result is a few lines of text, with the usual outputs."""
 
     json: str | None = option(
         "Write it to this file; - is stdout.",
@@ -117,13 +162,6 @@ class ListCommand(Command):
         heading="Output",
         side="command line",
     )
-
-    def check(self) -> None:
-        """Refuse combinations of options that only the command line has."""
-
-    def as_typed(self) -> Self:
-        """Return the settings of the work itself, where the command line means more by them."""
-        return self
 
 
 @dataclass(frozen=True, kw_only=True)

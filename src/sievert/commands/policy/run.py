@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from sievert import files
 from sievert.commands.policy.refusals import (
     bare_limits,
     judged_gaps,
@@ -11,17 +13,20 @@ from sievert.commands.policy.refusals import (
     twice_named,
     unusable_settings,
 )
-from sievert.commands.policy.repair import toml_key
-from sievert.commands.policy.result import PolicyGap
+from sievert.commands.policy.repair import repair_text, toml_key
+from sievert.commands.policy.result import PolicyCheck, PolicyGap
+from sievert.commands.policy.settings import PolicyCheckSettings
 from sievert.counts.questions import Questions
+from sievert.errors import require
 from sievert.formatting import nearest, plural
 from sievert.formatting.remarks import Remark
 from sievert.measurement.table_measures import MeasureSettings, TableMeasures
 from sievert.measures import BY_ID
-from sievert.policy import Policy, impossible_limit, limit_mistakes
+from sievert.policy import Policy, impossible_limit, limit_mistakes, parse_tables, read_tables
 from sievert.policy.document import SAY_WHY
 from sievert.policy.judgement import Verdict, toothless
 from sievert.request.repeated_rows import repeated_identifiers
+from sievert.request.requested import LARGE, Reading, RequestedRoles
 from sievert.request.role_suggestion import (
     MOST_COLUMNS,
     ColumnEvidence,
@@ -31,8 +36,10 @@ from sievert.request.role_suggestion import (
     tally_values,
 )
 from sievert.request.suppression import count_suppressed, leaves_out_unlimited
+from sievert.request.table_description import describe_table
 from sievert.roles import Roles
-from sievert.session import Clock, count_people
+from sievert.session import Clock, Steps, count_people, no_progress
+from sievert.settings.groups import reader_options
 from sievert.sources.table import Table
 
 LISTS = {"-q": "quasi", "-s": "sensitive", "-i": "identifier"}
@@ -49,10 +56,47 @@ LACKING = {
 POPULATION = "[parameters] population_uniques = { population_size = ... }, or fraction"
 
 
+def run(settings: PolicyCheckSettings, watch: Steps = no_progress) -> PolicyCheck:
+    """Find what a policy lacks for a table, and write it into the policy if this is asked for."""
+    path = Path(settings.policy)
+    text, tables = read_tables(path)
+    require(
+        not settings.fix or not path.is_symlink(),
+        f"{path.name} is a symbolic link: --fix its target",
+    )
+    require(not settings.fix or not files.is_same(path, settings.data), "the policy is the table")
+    policy = parse_tables(tables, path.name)
+    how = RequestedRoles((None, None, None), policy).read_as_stated({**reader_options(settings)})
+    reading = Reading(watch, LARGE, verify=settings.verify, **how)
+    with reading(settings.data) as (table, questions):
+        gaps = find_gaps(table, questions, policy, reading.clock)
+        description = describe_table(table, questions)
+    reading.clock.stop()
+    fixed = settings.fix and _repair(path, text, gaps, settings.data)
+    return PolicyCheck(description, path.name, gaps, fixed)
+
+
+def _repair(path: Path, text: str, gaps: Sequence[PolicyGap], data: Any) -> bool:
+    """Write what the policy in `path` lacks into it, and tell whether that changed the `text`."""
+    comments = [
+        f"{gap.text}. Try: {gap.suggestion}" if gap.suggestion else gap.text for gap in gaps
+    ]
+    repaired = repair_text(text, comments)
+    if repaired == text:
+        return False
+    mode = path.stat().st_mode & 0o777
+    require(path.read_bytes().decode("utf-8-sig") == text, f"{path.name} was changed meanwhile")
+    with files.write_whole(path, sources=[data], force=True) as temporary:
+        assert temporary is not None
+        temporary.write_bytes(repaired.encode("utf-8"))
+        temporary.chmod(mode)
+    return True
+
+
 def find_gaps(
     table: Table, questions: Questions, policy: Policy, clock: Clock
 ) -> tuple[PolicyGap, ...]:
-    """Everything that keeps this policy from being held against this table."""
+    """Find everything that the policy lacks for this table."""
     rows = questions.fork()
     roles = _known_roles(policy, questions.columns)
     mistakes = limit_mistakes(policy)
