@@ -1,4 +1,4 @@
-"""The commands that print what is known: saved results on a page, papers, the list of measures."""
+"""The commands that print what is known: saved results on a page, papers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,17 +6,13 @@ from typing import Annotated
 
 from sievert.cli.messages import say
 from sievert.cli.options import (
-    EngineOptions,
     PageOptions,
-    ReadingOptions,
     SpokenLanguage,
     pairs,
 )
-from sievert.cli.parameters import JsonFile, TableName, Traits
-from sievert.cli.states import StateOutput
+from sievert.cli.parameters import JsonFile, Traits
 from sievert.errors import require
 from sievert.formatting import ENGLISH
-from sievert.version import __version__
 
 PAPERS = (
     "itpr",
@@ -141,122 +137,3 @@ def paper(
     if json_ != "-":
         say(pages.terminal(recomputed, everything=all_) + "\n")
     return 0
-
-
-def measures(
-    *ids: str,
-    language: SpokenLanguage = ENGLISH,
-    json_: JsonFile = None,
-    force: bool = False,
-    debug: bool = False,
-) -> int:
-    """Every measure and every loss: what it means, its range, its source.
-
-    Parameters
-    ----------
-    ids
-        Only these, by id or by a name that the field uses: k, DR, t, suda.
-    language
-        The language of titles and readings; formulas and sources are as they are.
-    json_
-        Write the records to this file; - is stdout.
-    force
-        Replace an existing file that sievert has not written.
-    debug
-        Show the traceback of an error.
-    """
-    from sievert.cli import catalogue
-    from sievert.cli.outputs import write_json
-    from sievert.report.texts import read_texts
-
-    entries = catalogue.find_entries(ids)
-    if json_ is not None:
-        write_json(json_, {"sievert": __version__, **catalogue.to_json(entries)}, [], force=force)
-    else:
-        texts = read_texts(None, language)
-        say("\n\n".join("\n".join(catalogue.describe_entry(e, texts)) for e in entries) + "\n")
-    return 0
-
-
-def check(
-    file: Path,
-    data: TableName,
-    /,
-    *,
-    fix: bool = False,
-    language: SpokenLanguage = ENGLISH,
-    json_: JsonFile = None,
-    force: bool = False,
-    debug: bool = False,
-    reading: ReadingOptions = ReadingOptions(),
-    engine: EngineOptions = EngineOptions(),
-) -> int:
-    """Say what a policy lacks for a table: roles, columns, limits that make sense, a statement.
-
-    The exit code is 0 if it lacks nothing and 1 if it does; whether its limits are met is for
-    assess to say.
-
-    Parameters
-    ----------
-    file
-        The policy, a TOML file.
-    data
-        The table, as for assess.
-    fix
-        Write what is lacking into the policy, as comments with suggestions. They change nothing:
-        no column gets a role, and no limit is changed, until somebody has decided.
-    language
-        The language of the terminal; the policy is written in English.
-    json_
-        Write what is lacking to this file; - is stdout.
-    force
-        Replace an existing file that sievert has not written.
-    debug
-        Show where in the program an error came up.
-    """
-    from sievert.commands.policy.api import check_policy
-
-    options = reading.arguments() | engine.arguments()
-    require(options.pop("missing") == "value", "--missing does not go with policy check")
-    return StateOutput(json_, force, language).show(
-        lambda watch: check_policy(file, data, fix=fix, watch=watch, **options), [file, data]
-    )
-
-
-def columns(
-    data: TableName,
-    /,
-    *,
-    language: SpokenLanguage = ENGLISH,
-    json_: JsonFile = None,
-    force: bool = False,
-    show_values: bool = False,
-    debug: bool = False,
-    reading: ReadingOptions = ReadingOptions(),
-    engine: EngineOptions = EngineOptions(),
-) -> int:
-    """Say what the columns of a table look like, and suggest a role for each.
-
-    Parameters
-    ----------
-    data
-        The table, as for assess.
-    language
-        The language of the terminal.
-    json_
-        Write it to this file; - is stdout.
-    force
-        Replace an existing file that sievert has not written.
-    show_values
-        Name the most frequent values of each column.
-    debug
-        Show where in the program an error came up.
-    """
-    from sievert.commands.columns.api import describe_columns
-
-    options = reading.arguments() | engine.arguments()
-    require(options.pop("missing") == "value", "--missing does not go with columns")
-    return StateOutput(json_, force, language).show(
-        lambda watch: describe_columns(data, watch=watch, show_values=show_values, **options),
-        [data],
-    )

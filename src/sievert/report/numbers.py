@@ -20,6 +20,9 @@ ENDINGS = re.compile(
     r"\.(csv|tsv|txt|parquet|pq|arrow|feather|json|jsonl|ndjson)(\.[a-z0-9]{2,4})?", re.I
 )
 NOTHING = 1e-3  # bits: a ratio to less is not disclosed
+# The side of a measure that is risky, and of a loss that is worse.
+RISKY = {"high": "risky.high", "low": "risky.low", "neither": "risky.neither"}
+WORSE = {"high": "worse.high", "low": "worse.low"}
 REASONS = {UNBOUNDED: "words.unbounded", NOTHING_TO_LEARN: "words.nothing_to_learn"}
 
 

@@ -19,8 +19,9 @@ import pytest
 from helpers.commandline import command_line, run
 
 import sievert
-from sievert.cli import app, catalogue, parser, progress
+from sievert.cli import app, parser, progress
 from sievert.cli.help import run as help_
+from sievert.commands.measures import catalogue
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
 from sievert.numerics import machine
