@@ -29,8 +29,9 @@ class PublicFunction:
     name: str
     folder: str  # a package of sievert.commands
     settings: str
-    result: str
+    result: str  # None of a function that only writes
     run: str = "run"
+    watched: bool = True  # whether it tells of its steps
     needed: tuple[str, ...] = ()  # keywords without a default, which the command line reports
 
 
@@ -62,6 +63,14 @@ FUNCTIONS = (
     PublicFunction(
         name="check_policy", folder="policy", settings="PolicyCheckSettings", result="PolicyCheck"
     ),
+    PublicFunction(
+        name="write_report",
+        folder="report",
+        settings="ReportPageSettings",
+        result="None",
+        run="write",
+        watched=False,
+    ),
 )
 
 
@@ -83,9 +92,10 @@ def module_text(folder: str) -> str:
     names = " and ".join(f"`{function.name}`" for function in functions)
     what = "function" if len(functions) == 1 else "functions"
     imports = {
-        "from sievert.session import Steps, no_progress",
         *(line for function in functions for line in _imports(function)),
     }
+    if any(function.watched for function in functions):
+        imports.add("from sievert.session import Steps, no_progress")
     lines = [
         f'"""The public {what} {names}, written from the settings by `make generate`."""',
         "",
@@ -107,18 +117,22 @@ def function_text(function: PublicFunction) -> str:
     declared = [_declared(function, f) for f in first]
     keywords = [_declared(function, f) for f in rest]
     star = ["*"] if keywords else []
-    arguments = [*declared, *star, *keywords, "watch: Steps = no_progress"]
+    watch = ["watch: Steps = no_progress"] if function.watched else []
+    arguments = [*declared, *star, *keywords, *watch]
     passed = ", ".join(f"{name}={name}" for name in (f.name for f in (*first, *rest)))
-    body = "    " + "\n    ".join(docstring(settings, [*first, *rest]).splitlines())
+    shown = docstring(settings, [*first, *rest], watched=function.watched)
+    body = "    " + "\n    ".join(shown.splitlines())
+    call = f"{function.run}(settings, watch)" if function.watched else f"{function.run}(settings)"
+    returned = call if function.result == "None" else f"return {call}"
     return (
         f"def {function.name}(\n    {', '.join(arguments)},\n) -> {function.result}:\n"
         f'    r"""{body.strip()}\n    """\n'
         f"    settings = {function.settings}({passed})\n"
-        f"    return {function.run}(settings, watch)"
+        f"    {returned}"
     )
 
 
-def docstring(settings: type[Settings], shown: list[Field[Any]]) -> str:
+def docstring(settings: type[Settings], shown: list[Field[Any]], *, watched: bool) -> str:
     """Write the docstring of a public function: what it does, its parameters, an example."""
     reference = settings.reference
     about, found, example = inspect.cleandoc(reference).partition("\n>>> ")
@@ -137,7 +151,8 @@ def docstring(settings: type[Settings], shown: list[Field[Any]]) -> str:
                 break_on_hyphens=False,
             ),
         ]
-    lines += ["watch", "    Is told of every step: its name, and how far it is."]
+    if watched:
+        lines += ["watch", "    Is told of every step: its name, and how far it is."]
     if found:
         lines += ["", f">>> {example}".strip()]
     return "\n".join(lines)
@@ -211,8 +226,9 @@ def _imports(function: PublicFunction) -> list[str]:
     lines = [
         f"from {folder}.run import {function.run}",
         f"from {folder}.settings import {function.settings}",
-        f"from {folder}.result import {function.result}",
     ]
+    if function.result != "None":
+        lines.append(f"from {folder}.result import {function.result}")
     for name in _fields(settings):
         group = _declaring(settings, name)
         tree, _ = _class_tree(group)

@@ -13,7 +13,7 @@ from sievert.cli.parser import (
     settings_of,
 )
 from sievert.errors import RefusedError, UsageError, require
-from sievert.settings.command import Command, LinesCommand, PageCommand
+from sievert.settings.command import Command, DocumentCommand, LinesCommand, PageCommand
 from sievert.settings.option import Parameter, from_command_line
 from sievert.sources.addresses import holds_password
 
@@ -65,5 +65,9 @@ def call_with(command: str, settings: Command, typed: Mapping[Parameter, Any]) -
         from sievert.cli.command import LinesCall
 
         return LinesCall(settings=settings, run=work).work()
+    if isinstance(settings, DocumentCommand):
+        from sievert.cli.command import DocumentCall
+
+        return DocumentCall(settings=settings, run=work).work()
     code: int = work(settings)
     return code

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED, tell
+from sievert.cli.messages import INTERNAL, tell
 from sievert.cli.parameters import STDIN, JsonFile, Traits
 from sievert.counts.engines import ENGINES
-from sievert.errors import NOT_SHAREABLE, SettingsError, SievertError, require
+from sievert.errors import INTERNAL_AND_SHARED, NOT_SHAREABLE, SettingsError, SievertError, require
 from sievert.formatting import ENGLISH, LANGUAGES
 from sievert.roles import Typed
 

@@ -13,8 +13,10 @@ from sievert.settings.groups import (
     Language,
     OutputSettings,
     PageSettings,
+    Place,
     ReadingSettings,
     RoleSettings,
+    check_page_endings,
 )
 from sievert.settings.option import STDIN, OptionFacts, Settings, option
 
@@ -162,6 +164,56 @@ class ListCommand(LinesCommand):
         heading="Output",
         side="command line",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentCommand(Command):
+    """The settings of a command whose result is one page that no table is read for.
+
+    The properties say what holds of a command that has no such option.
+    """
+
+    @property
+    def json(self) -> str | None:
+        """The file of JSON; - is stdout."""
+        return None
+
+    @property
+    def html(self) -> Place | None:
+        """The file of the page as HTML."""
+        return None
+
+    @property
+    def markdown(self) -> Place | None:
+        """The file of the page as Markdown."""
+        return None
+
+    @property
+    def force(self) -> bool:
+        """Whether files that are there are replaced."""
+        return False
+
+    @property
+    def internal(self) -> bool:
+        """Whether --internal was typed, which is no longer needed."""
+        return False
+
+    @property
+    def has_page(self) -> bool:
+        """Tell whether the page is written to a file."""
+        return self.html is not None or self.markdown is not None
+
+    @property
+    def shows_progress(self) -> bool:
+        """Tell whether stderr shows what takes longer than a second."""
+        return True
+
+    def check(self) -> None:
+        """Refuse combinations of options that only the command line has."""
+
+    def check_endings(self, *, existing: bool = True) -> None:
+        """Refuse a page whose name has another ending; with `existing` also of a file there is."""
+        check_page_endings(self.html, self.markdown, existing=existing)
 
 
 @dataclass(frozen=True, kw_only=True)

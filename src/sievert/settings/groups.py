@@ -391,12 +391,18 @@ class PageSettings(Settings):
 
     def check_endings(self, *, existing: bool = True) -> None:
         """Refuse a page whose name has another ending; with `existing` also of a file there is."""
-        for path, what, endings in (
-            (self.html, "an HTML page", (".html", ".htm")),
-            (self.markdown, "Markdown", (".md", ".markdown")),
-        ):
-            if path is not None:
-                right = str(path) == STDIN or path.suffix.lower() in endings
-                hint = str(path.with_suffix(endings[0])) if path.name else f"page{endings[0]}"
-                later = not existing and os.path.lexists(path)
-                require(right or later, f"{what} ends in {' or '.join(endings)}", hint=hint)
+        check_page_endings(self.html, self.markdown, existing=existing)
+
+
+def check_page_endings(html: Place | None, markdown: Place | None, *, existing: bool) -> None:
+    """Refuse a page whose name has another ending; with `existing` also of a file there is."""
+    for given, what, endings in (
+        (html, "an HTML page", (".html", ".htm")),
+        (markdown, "Markdown", (".md", ".markdown")),
+    ):
+        if given is not None:
+            path = Path(given)
+            right = str(path) == STDIN or path.suffix.lower() in endings
+            hint = str(path.with_suffix(endings[0])) if path.name else f"page{endings[0]}"
+            later = not existing and os.path.lexists(path)
+            require(right or later, f"{what} ends in {' or '.join(endings)}", hint=hint)

@@ -91,7 +91,7 @@ def test_commands_do_not_import_each_other() -> None:
 
 def test_every_command_has_the_same_three_files() -> None:
     for folder in (SOURCE / "commands").iterdir():
-        if folder.is_dir() and folder.name not in ("__pycache__", "report"):
+        if folder.is_dir() and folder.name != "__pycache__":
             names = {path.name for path in folder.iterdir()}
             assert {"run.py", "result.py"} <= names, folder.name
 
