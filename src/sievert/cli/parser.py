@@ -50,8 +50,8 @@ COMMANDS: dict[str, CommandPlace | str] = {
     "policy check": CommandPlace(folder="commands.policy", settings="PolicyCheckSettings"),
     "doctor": _command("doctor"),
     "serve": CommandPlace(folder="cli.serve", settings="ServeSettings"),
-    "workbench": "workbench.workbench",
-    "run": "workbench.run",
+    "workbench": CommandPlace(folder="cli.workbench", settings="WorkbenchSettings"),
+    "run": CommandPlace(folder="cli.workbench", settings="RunSettings", run="run_session"),
     "help": CommandPlace(folder="cli.help", settings="HelpSettings"),
     "completion": CommandPlace(folder="cli.completion", settings="CompletionSettings"),
 }
