@@ -56,6 +56,29 @@ FUNCTIONS = (
         settings="HierarchiesSettings",
         result="ProposedHierarchies",
     ),
+    PublicFunction(
+        name="count",
+        folder="state",
+        settings="CountSettings",
+        result="CountState",
+        run="run_count",
+        needed=("out",),
+    ),
+    PublicFunction(
+        name="merge",
+        folder="state",
+        settings="MergeSettings",
+        result="CountState",
+        run="run_merge",
+        needed=("out",),
+    ),
+    PublicFunction(
+        name="update",
+        folder="state",
+        settings="UpdateSettings",
+        result="CountState",
+        run="run_update",
+    ),
 )
 
 
@@ -74,14 +97,15 @@ def main() -> None:
 def module_text(folder: str) -> str:
     """Write the module of the public functions of one command."""
     functions = [function for function in FUNCTIONS if function.folder == folder]
-    names = " and ".join(f"`{function.name}`" for function in functions)
-    what = "function" if len(functions) == 1 else "functions"
+    what = f"function `{functions[0].name}`"
+    if len(functions) > 1:
+        what = f"functions of `commands/{folder}`"
     imports = {
         "from sievert.session import Steps, no_progress",
         *(line for function in functions for line in _imports(function)),
     }
     lines = [
-        f'"""The public {what} {names}, written from the settings by `make generate`."""',
+        f'"""The public {what}, written from the settings by `make generate`."""',
         "",
         *sorted(imports),
         *(line for function in functions for line in ("", "", function_text(function))),
@@ -171,7 +195,7 @@ def _declared(function: PublicFunction, f: Field[Any]) -> str:
     group = _declaring(_settings(function), f.name)
     written = f"{f.name}: {_annotation(group, f.name)}"
     if f.name in function.needed:
-        return written
+        return written.removesuffix(" | None")
     if f.default is not MISSING:
         return f"{written} = {f.default!r}"
     if f.default_factory is not MISSING:
