@@ -79,6 +79,9 @@ FUNCTIONS = (
         result="CountState",
         run="run_update",
     ),
+    PublicFunction(
+        name="sketch", folder="sketch", settings="SketchSettings", result="SketchEstimates"
+    ),
 )
 
 

@@ -35,7 +35,7 @@ COMMANDS: dict[str, CommandPlace | str] = {
     "protect": _command("protect"),
     "hierarchies": _command("hierarchies"),
     "explain": _command("explain"),
-    "sketch": "sketch.sketch",
+    "sketch": _command("sketch"),
     "synthetic": "synthetic.synthetic",
     "ledger add": "ledger.add",
     "ledger check": "ledger.check",
