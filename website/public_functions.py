@@ -32,6 +32,7 @@ class PublicFunction:
     result: str
     run: str = "run"
     needed: tuple[str, ...] = ()  # keywords without a default, which the command line reports
+    watched: bool = True  # whether the work has steps to tell of
 
 
 FUNCTIONS = (
@@ -82,6 +83,28 @@ FUNCTIONS = (
     PublicFunction(
         name="sketch", folder="sketch", settings="SketchSettings", result="SketchEstimates"
     ),
+    PublicFunction(
+        name="add_to_ledger",
+        folder="ledger",
+        settings="LedgerAddSettings",
+        result="Ledger",
+        run="run_add",
+    ),
+    PublicFunction(
+        name="check_with_ledger",
+        folder="ledger",
+        settings="LedgerCheckSettings",
+        result="LedgerCheck",
+        run="run_check",
+    ),
+    PublicFunction(
+        name="read_ledger",
+        folder="ledger",
+        settings="LedgerShowSettings",
+        result="Ledger",
+        run="run_show",
+        watched=False,
+    ),
 )
 
 
@@ -128,18 +151,20 @@ def function_text(function: PublicFunction) -> str:
     declared = [_declared(function, f) for f in first]
     keywords = [_declared(function, f) for f in rest]
     star = ["*"] if keywords else []
-    arguments = [*declared, *star, *keywords, "watch: Steps = no_progress"]
+    watched = ["watch: Steps = no_progress"] if function.watched else []
+    arguments = [*declared, *star, *keywords, *watched]
     passed = ", ".join(f"{name}={name}" for name in (f.name for f in (*first, *rest)))
-    body = "    " + "\n    ".join(docstring(settings, [*first, *rest]).splitlines())
+    text = docstring(settings, [*first, *rest], watched=function.watched)
+    body = "    " + "\n    ".join(text.splitlines())
     return (
         f"def {function.name}(\n    {', '.join(arguments)},\n) -> {function.result}:\n"
         f'    r"""{body.strip()}\n    """\n'
         f"    settings = {function.settings}({passed})\n"
-        f"    return {function.run}(settings, watch)"
+        f"    return {function.run}({'settings, watch' if function.watched else 'settings'})"
     )
 
 
-def docstring(settings: type[Settings], shown: list[Field[Any]]) -> str:
+def docstring(settings: type[Settings], shown: list[Field[Any]], *, watched: bool) -> str:
     """Write the docstring of a public function: what it does, its parameters, an example."""
     reference = settings.reference
     about, found, example = inspect.cleandoc(reference).partition("\n>>> ")
@@ -158,7 +183,8 @@ def docstring(settings: type[Settings], shown: list[Field[Any]]) -> str:
                 break_on_hyphens=False,
             ),
         ]
-    lines += ["watch", "    Is told of every step: its name, and how far it is."]
+    if watched:
+        lines += ["watch", "    Is told of every step: its name, and how far it is."]
     if found:
         lines += ["", f">>> {example}".strip()]
     return "\n".join(lines)
