@@ -132,7 +132,8 @@ class OpenRelease:
 
         People are counted by one column only.
         """
-        questions, roles = self.questions, self.roles
+        questions = self.questions
+        roles = self.roles
         if len(self.person) == 1:
             judge_kept(gate, count_people(questions, self.person[0]), roles, None, wild=False)
         else:

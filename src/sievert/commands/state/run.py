@@ -1,7 +1,7 @@
 """States on disk: counted into a new directory, added up, changed by one new segment."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -178,23 +178,7 @@ def count_table(
         apart[column] = Spread(spread.rows, different, different)
     nan = questions.count_nan(names)
     records = questions.records
-    description = {
-        "name": table.name,
-        "kind": table.kind,
-        "delimiter": table.delimiter,
-        "encoding": table.encoding,
-        "compression": table.compression,
-        "header": table.header,
-        "orders": {c: list(order) for c, order in table.orders.items() if c in kept},
-        "unusable": {c: why for c, why in table.unusable.items() if c in columns},
-        "notes": list(engine.notes),
-        "verified": None if table.verified is None else dict(table.verified),
-        "blank_lines": 0 if table.scan is None else table.scan.blank_lines,
-        "file": bool(table.stamp),
-    }
-    same_labels = {c: list(map(list, own)) for c, own in table.same_labels.items() if c in kept}
-    if same_labels:
-        description["same_labels"] = same_labels
+    description = _describe_counted(table, questions, kept)
     segments = tuple(write_counts(questions, kept, folder, 0))
     manifest = StateManifest(
         columns=columns,
@@ -224,6 +208,28 @@ def count_table(
         error=InputError,
     )
     return manifest
+
+
+def _describe_counted(table: Table, questions: Questions, kept: Collection[str]) -> dict[str, Any]:
+    """Describe a table that is counted, as its manifest does; `kept` columns are in the state."""
+    description: dict[str, Any] = {
+        "name": table.name,
+        "kind": table.kind,
+        "delimiter": table.delimiter,
+        "encoding": table.encoding,
+        "compression": table.compression,
+        "header": table.header,
+        "orders": {c: list(order) for c, order in table.orders.items() if c in kept},
+        "unusable": {c: why for c, why in table.unusable.items() if c in questions.columns},
+        "notes": list(questions.engine.notes),
+        "verified": None if table.verified is None else dict(table.verified),
+        "blank_lines": 0 if table.scan is None else table.scan.blank_lines,
+        "file": bool(table.stamp),
+    }
+    same_labels = {c: list(map(list, own)) for c, own in table.same_labels.items() if c in kept}
+    if same_labels:
+        description["same_labels"] = same_labels
+    return description
 
 
 def note_content(counted: StateManifest, reading: Reading) -> StateManifest:
@@ -355,7 +361,7 @@ def change_state(
         if parts:
             reading.clock("adding up", None)
             path = segment_path(folder, last + 1)
-            with Sum(parts, len(state.kept), path, means, state.paths) as added:
+            with Sum(parts, len(state.kept), path, means, before=state.paths) as added:
                 added.require_there()
                 segments.append(added.write())
     changed = replace(changed, segments=tuple(segments))
