@@ -31,8 +31,8 @@ class PublicFunction:
     settings: str
     result: str  # None of a function that only writes
     run: str = "run"
-    watched: bool = True  # whether it tells of its steps
     needed: tuple[str, ...] = ()  # keywords without a default, which the command line reports
+    watched: bool = True  # whether the work has steps to tell of
 
 
 FUNCTIONS = (
@@ -71,6 +71,54 @@ FUNCTIONS = (
         run="write",
         watched=False,
     ),
+    PublicFunction(
+        name="count",
+        folder="state",
+        settings="CountSettings",
+        result="CountState",
+        run="run_count",
+        needed=("out",),
+    ),
+    PublicFunction(
+        name="merge",
+        folder="state",
+        settings="MergeSettings",
+        result="CountState",
+        run="run_merge",
+        needed=("out",),
+    ),
+    PublicFunction(
+        name="update",
+        folder="state",
+        settings="UpdateSettings",
+        result="CountState",
+        run="run_update",
+    ),
+    PublicFunction(
+        name="sketch", folder="sketch", settings="SketchSettings", result="SketchEstimates"
+    ),
+    PublicFunction(
+        name="add_to_ledger",
+        folder="ledger",
+        settings="LedgerAddSettings",
+        result="Ledger",
+        run="run_add",
+    ),
+    PublicFunction(
+        name="check_with_ledger",
+        folder="ledger",
+        settings="LedgerCheckSettings",
+        result="LedgerCheck",
+        run="run_check",
+    ),
+    PublicFunction(
+        name="read_ledger",
+        folder="ledger",
+        settings="LedgerShowSettings",
+        result="Ledger",
+        run="run_show",
+        watched=False,
+    ),
 )
 
 
@@ -89,15 +137,16 @@ def main() -> None:
 def module_text(folder: str) -> str:
     """Write the module of the public functions of one command."""
     functions = [function for function in FUNCTIONS if function.folder == folder]
-    names = " and ".join(f"`{function.name}`" for function in functions)
-    what = "function" if len(functions) == 1 else "functions"
+    what = f"function `{functions[0].name}`"
+    if len(functions) > 1:
+        what = f"functions of `commands/{folder}`"
     imports = {
         *(line for function in functions for line in _imports(function)),
     }
     if any(function.watched for function in functions):
         imports.add("from sievert.session import Steps, no_progress")
     lines = [
-        f'"""The public {what} {names}, written from the settings by `make generate`."""',
+        f'"""The public {what}, written from the settings by `make generate`."""',
         "",
         *sorted(imports),
         *(line for function in functions for line in ("", "", function_text(function))),
@@ -192,7 +241,7 @@ def _declared(function: PublicFunction, f: Field[Any]) -> str:
     group = _declaring(_settings(function), f.name)
     written = f"{f.name}: {_annotation(group, f.name)}"
     if f.name in function.needed:
-        return written
+        return written.removesuffix(" | None")
     if f.default is not MISSING:
         return f"{written} = {f.default!r}"
     if f.default_factory is not MISSING:

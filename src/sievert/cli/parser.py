@@ -26,6 +26,12 @@ def _command(name: str) -> CommandPlace:
     return CommandPlace(folder=f"commands.{name}", settings=f"{name.capitalize()}Settings")
 
 
+def _ledger(word: str) -> CommandPlace:
+    return CommandPlace(
+        folder="commands.ledger", settings=f"Ledger{word.capitalize()}Settings", run=f"run_{word}"
+    )
+
+
 COMMANDS: dict[str, CommandPlace | str] = {
     "assess": _command("assess"),
     "attack": "analyses.attack",
@@ -35,14 +41,14 @@ COMMANDS: dict[str, CommandPlace | str] = {
     "protect": _command("protect"),
     "hierarchies": _command("hierarchies"),
     "explain": _command("explain"),
-    "sketch": "sketch.sketch",
+    "sketch": _command("sketch"),
     "synthetic": "synthetic.synthetic",
-    "ledger add": "ledger.add",
-    "ledger check": "ledger.check",
-    "ledger show": "ledger.show",
-    "count": "states.count",
-    "merge": "states.merge",
-    "update": "states.update",
+    "ledger add": _ledger("add"),
+    "ledger check": _ledger("check"),
+    "ledger show": _ledger("show"),
+    "count": CommandPlace(folder="commands.state", settings="CountSettings", run="run_count"),
+    "merge": CommandPlace(folder="commands.state", settings="MergeSettings", run="run_merge"),
+    "update": CommandPlace(folder="commands.state", settings="UpdateSettings", run="run_update"),
     "columns": _command("columns"),
     "report": CommandPlace(folder="commands.report", settings="ReportPageSettings"),
     "paper": CommandPlace(folder="papers", settings="PaperSettings"),

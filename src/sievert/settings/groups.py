@@ -65,8 +65,8 @@ def _mark(given: str, _flag: str) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoleSettings(Settings):
-    """Who is who among the columns."""
+class ColumnRoleSettings(Settings):
+    """The roles of the columns, and the policy that may state them."""
 
     heading: ClassVar[str] = "Roles"
 
@@ -101,6 +101,12 @@ class RoleSettings(Settings):
         reader=PATH,
         reads=True,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleSettings(ColumnRoleSettings):
+    """The roles of the columns, and what is said of their values."""
+
     hierarchies: Mapping[str, Any] | None = option(
         "COL=FILE (as ARX writes them, or a tree: .toml, .json), COL=interval:5,10, "
         "quantile:16,8, ends:18,85, prefix:4,3, date:month,year, order:2,4, top:20,5; or FILE.toml "
