@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sievert.commands.columns.result import ColumnList, DescribedColumn
 from sievert.commands.columns.settings import ColumnsSettings
-from sievert.counts.adapter import Kind
+from sievert.counts.adapter import ColumnKind
 from sievert.counts.questions import Questions
 from sievert.errors import require
 from sievert.request.requested import LARGE, Reading
@@ -88,7 +88,7 @@ def _kind(evidence: ColumnEvidence) -> str:
     return "numbers" if evidence.numbers else "texts"
 
 
-def most_frequent(tally: Mapping[str | None, int], kind: Kind) -> tuple[str, ...]:
+def most_frequent(tally: Mapping[str | None, int], kind: ColumnKind) -> tuple[str, ...]:
     """Find the most frequent texts of a column; of a column of another kind only empty values.
 
     Texts that are equally frequent are in alphabetical order.

@@ -66,7 +66,8 @@ def run(settings: PolicyCheckSettings, watch: Steps = no_progress) -> PolicyChec
     )
     require(not settings.fix or not files.is_same(path, settings.data), "the policy is the table")
     policy = parse_tables(tables, path.name)
-    how = RequestedRoles((None, None, None), policy).read_as_stated({**reader_options(settings)})
+    requested = RequestedRoles(given=(None, None, None), policy=policy)
+    how = requested.read_as_stated({**reader_options(settings)})
     reading = Reading(watch, LARGE, verify=settings.verify, **how)
     with reading(settings.data) as (table, questions):
         gaps = find_gaps(table, questions, policy, reading.clock)
@@ -182,7 +183,9 @@ def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
     known = examine_tallies(looked, tally_values(questions, looked), questions.records)
     for column in bare:
         key = toml_key(column)
-        evidence = known.get(column) or ColumnEvidence(distinct[column], questions.records)
+        evidence = known.get(column) or ColumnEvidence(
+            values=distinct[column], records=questions.records
+        )
         option, reason = suggest_role(column, evidence)
         why = role_reason(evidence, reason)
         text = f"column {key} has no role ({why})"

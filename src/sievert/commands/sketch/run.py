@@ -136,9 +136,9 @@ def sketch_table(
     require(questions.records > 0, "the table has no records", error=InputError)
     secrets = tuple(sorted(roles.sensitive))
     key = derive_key(salt)
-    request = SampleRequest(keys, secrets, key, size - storage.HEADER)
+    request = SampleRequest(key_sets=keys, secrets=secrets, key=key, room=size - storage.HEADER)
     samples = tuple(sample_classes(questions, request))
-    return SketchFile(samples, secrets, size, storage.recognise_salt(key))
+    return SketchFile(samples=samples, secrets=secrets, size=size, salt=storage.recognise_salt(key))
 
 
 def merge_sketches(paths: Sequence[Any], salt: bytes | None) -> SketchEstimates:

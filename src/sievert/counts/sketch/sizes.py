@@ -7,7 +7,7 @@ LEAST_SIZE = 1 << 13
 
 
 def check_size(size: int) -> None:
-    """Refuse a `size` that is too small for an interval to mean anything, or too large."""
+    """Raise an error for a size that is too small for useful intervals, or too large."""
     require(
         LEAST_SIZE <= size <= SIZE,
         f"--size must be from {LEAST_SIZE:,} to {SIZE:,} bytes",
