@@ -42,6 +42,7 @@ FUNCTIONS = (
     PublicFunction(
         name="compare", folder="compare", settings="CompareSettings", result="Comparison"
     ),
+    PublicFunction(name="attack", folder="attack", settings="AttackSettings", result="Attacks"),
     PublicFunction(
         name="protect",
         folder="protect",

@@ -4,11 +4,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from sievert.cli.command_options import (
-    AttackOptions,
-    MethodOptions,
-    ReasoningOptions,
-)
+from sievert.cli.command_options import MethodOptions
 from sievert.cli.function_command import FunctionCall
 from sievert.cli.options import (
     EngineOptions,
@@ -18,49 +14,6 @@ from sievert.cli.options import (
     RoleOptions,
 )
 from sievert.cli.parameters import TableName, Traits
-
-
-def attack(
-    release: TableName,
-    /,
-    *,
-    roles: RoleOptions = RoleOptions(),
-    attacker: AttackOptions = AttackOptions(),
-    reasoner: ReasoningOptions = ReasoningOptions(),
-    records: Annotated[Path | None, Traits(heading="Output")] = None,
-    charts: Annotated[Path | None, Traits(heading="Output")] = None,
-    reading: ReadingOptions = ReadingOptions(),
-    output: OutputOptions = OutputOptions(),
-    page: PageOptions = PageOptions(),
-    engine: EngineOptions = EngineOptions(),
-) -> int:
-    """Attack a release: alone, by reasoning, with a register of outsiders, and with the original.
-
-    Parameters
-    ----------
-    release
-        As for assess. --hierarchy says how its columns were generalised; types are those of the
-        release, other ways to read go for all tables.
-    records
-        Write one row a record to this .csv or .parquet file: of the original what attacker and
-        learner believe of its secret, and whether it is at risk; without the original, of the
-        release, what those believe whose values fit.
-    charts
-        Draw what the attacks find, as SVG files in this directory.
-    """
-    command = FunctionCall("attack", roles, reading, output, page, engine, charts)
-    return command.run(
-        command.check_tables(
-            release, attacker.register, attacker.original, reasoner.sensitive_table
-        ),
-        release,
-        files=[records],
-        records=records,
-        force=output.force,
-        show_values=output.show_values,
-        **attacker.arguments(),
-        **reasoner.arguments(),
-    )
 
 
 def compromise(

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from sievert.cli.options import Names, Options, pairs
+from sievert.cli.options import Names, Options
 from sievert.cli.parameters import TableName, Traits
 from sievert.errors import UsageError, require
 
@@ -18,86 +18,6 @@ def _numbers(given: Iterable[str], option: str) -> list[float]:
         return [float(text) for part in given for text in part.split(",") if text]
     except ValueError:
         raise UsageError(f"{option}: numbers separated by commas", hint="0.05,0.1") from None
-
-
-@dataclass(frozen=True)
-class AttackOptions(Options):
-    """What the attacker has besides the release.
-
-    Attributes
-    ----------
-    register
-        A table that shares quasi-identifiers with the release: who are the candidates of a row?
-    original
-        The table that the release was made of, in the same order unless there is a key.
-    key
-        A column that tells people apart, the same in all tables.
-    paired
-        Say that the original is in the order of the release, where the tables cannot
-        show it; refused where they, or the pairing file, show another order.
-    value
-        COL=VALUE: the value of a secret whose rise in a class matters, such as disease=HIV.
-    """
-
-    heading = "Attacks"
-
-    register: TableName | None = None
-    original: TableName | None = None
-    key: str | None = None
-    paired: bool = False
-    value: Names = None
-
-    def arguments(self) -> dict[str, Any]:
-        return {**vars(self), "value": pairs(self.value, "--value", "disease=HIV")}
-
-
-@dataclass(frozen=True)
-class ReasoningOptions(Options):
-    """Somebody who reasons by Bayes' rule from the release itself.
-
-    Attributes
-    ----------
-    no_reasoning
-        Leave out the attack by reasoning.
-    sensitive_table
-        The second table of a release by Anatomy: groups and their secrets.
-    group
-        The column of groups, within which it is unknown who has which secret.
-    likelihood
-        product: columns are independent given the secret; saturated: all columns are one symbol.
-    alpha
-        The weight of every secret before the release is seen.
-    beta
-        The weight of every value given the secret before the release is seen.
-    domain
-        COL=FILE or COL=LOW..HIGH: values that a column may have; or observed: the original's.
-    chains
-        How many chains, where beliefs must be sampled: 4, or 8 by groups, unless given.
-    sweeps
-        At most so many sweeps of each chain.
-    seed
-        Where chance starts.
-    """
-
-    heading = "Reasoning"
-
-    no_reasoning: bool = False
-    sensitive_table: TableName | None = None
-    group: str | None = None
-    likelihood: Annotated[str, Traits(choices=("product", "saturated"))] = "product"
-    alpha: float = 1.0
-    beta: float = 1.0
-    domain: Names = None
-    chains: int | None = None
-    sweeps: int | None = None
-    seed: int = 0
-
-    def arguments(self) -> dict[str, Any]:
-        options = dict(vars(self))
-        options["reasoning"] = not options.pop("no_reasoning")
-        names = ["cross"] if self.domain is None else list(self.domain)
-        word = names[0] if names in (["cross"], ["observed"]) else None
-        return options | {"domain": word or pairs(names, "--domain", "age=17..90")}
 
 
 @dataclass(frozen=True)

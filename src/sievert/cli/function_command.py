@@ -74,7 +74,6 @@ class FunctionCall:
         require(
             self.name == "assess" or not roles.pop("parameters"),
             "--alpha-value goes with assess",
-            hint="--value COL=VALUE" if self.name == "attack" else None,
         )
         require(
             self.name not in ("compromise", "ledger", "sketch", "synthetic")

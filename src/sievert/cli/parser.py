@@ -28,7 +28,7 @@ def _command(name: str) -> CommandPlace:
 
 COMMANDS: dict[str, CommandPlace | str] = {
     "assess": _command("assess"),
-    "attack": "analyses.attack",
+    "attack": _command("attack"),
     "compare": _command("compare"),
     "compromise": "analyses.compromise",
     "limit": _command("limit"),
