@@ -44,6 +44,12 @@ FUNCTIONS = (
     ),
     PublicFunction(name="attack", folder="attack", settings="AttackSettings", result="Attacks"),
     PublicFunction(
+        name="compromise",
+        folder="compromise",
+        settings="CompromiseSettings",
+        result="Compromises",
+    ),
+    PublicFunction(
         name="protect",
         folder="protect",
         settings="ProtectSettings",

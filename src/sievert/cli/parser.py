@@ -30,7 +30,7 @@ COMMANDS: dict[str, CommandPlace | str] = {
     "assess": _command("assess"),
     "attack": _command("attack"),
     "compare": _command("compare"),
-    "compromise": "analyses.compromise",
+    "compromise": _command("compromise"),
     "limit": _command("limit"),
     "protect": _command("protect"),
     "hierarchies": _command("hierarchies"),

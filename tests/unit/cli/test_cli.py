@@ -14,6 +14,7 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from helpers.commandline import command_line, run
@@ -564,10 +565,11 @@ def test_every_parameter_is_explained() -> None:
 def test_choices_are_those_of_the_library() -> None:
     from sievert import papers
     from sievert.attacks.reasoning.settings import LIKELIHOODS
-    from sievert.commands.compromise import experiment
+    from sievert.commands.compromise import settings as compromise
     from sievert.commands.protect.microaggregation import GROUPINGS
     from sievert.commands.protect.settings import METHODS
     from sievert.counts.engines import ENGINES
+    from sievert.methods import noise, sampling
     from sievert.methods.full_domain import LOSSES
     from sievert.releases.choices import MODELS
     from sievert.request import requested
@@ -582,7 +584,10 @@ def test_choices_are_those_of_the_library() -> None:
     assert choices["assess", "--engine"] == tuple(ENGINES)
     assert choices["paper", "NAME"] == papers.NAMES
     assert choices["attack", "--likelihood"] == LIKELIHOODS
-    assert choices["compromise", "--method"] == experiment.METHODS
+    assert choices["compromise", "--method"] == compromise.METHODS
+    assert choices["compromise", "--prior"] == get_args(sampling.Prior)
+    assert choices["compromise", "--weights"] == get_args(noise.Weights)
+    assert choices["compromise", "--matching"] == get_args(noise.Matching)
     assert choices["limit", "--model"] == models
     assert choices["protect", "--how"] == ("full", *METHODS)
     assert choices["protect", "--loss"] == LOSSES
