@@ -119,6 +119,7 @@ soak: $(VENV)/.full
 	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property tests/parity \
 	  $(patsubst %,tests/unit/*/test_%.py,false_safe lattice linkage protect suda synthetic \
 	  workbench_hostile) --soak
+	$(MAKE) corpus
 
 corpus: $(VENV)/.full
 	PYTHONPATH=tests $(BIN)/python -m corpus $(if $(BASE),--base $(BASE))

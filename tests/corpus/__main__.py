@@ -11,6 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from corpus.kept import keep
 from corpus.running import Source, prepare_demo, run
 from corpus.scenarios import ROOT, Scenario, documented, fixed, recorded
 from sievert.cli.parser import COMMANDS
@@ -28,7 +29,11 @@ def main() -> int:
     parser.add_argument("--only", default="", help="run only scenarios whose name has this text")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--recorded", type=Path, help="keep the recorded lines here, and use them")
+    parser.add_argument("--keep", action="store_true", help="only write what CI compares with")
     given = parser.parse_args()
+    if given.keep:
+        keep()
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         base = place / "base"

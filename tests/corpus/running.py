@@ -25,14 +25,19 @@ class Source:
     demo: Path
 
 
-def prepare_demo(root: Path, place: Path) -> Source:
-    """Write the demo of the revision in `root` to `place`."""
+def write_programs(place: Path) -> None:
+    """Write the programs `python` and `sievert` of the lines to the folder `bin` in `place`."""
     bin_folder = place / "bin"
     bin_folder.mkdir(parents=True)
     for name, words in (("python", ""), ("sievert", "-m sievert ")):
         program = bin_folder / name
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words}"$@"\n')
         program.chmod(0o755)
+
+
+def prepare_demo(root: Path, place: Path) -> Source:
+    """Write the demo of the revision in `root` to `place`."""
+    write_programs(place)
     (place / ".charts").touch()
     (place / "examples").symlink_to(root / "examples")
     recipe = ["-f", str(root / "Makefile"), "-o", f"{place}/.charts", f"VENV={place}", "demo"]

@@ -22,6 +22,21 @@ FIXED = (
     "completion zsh",
     "completion fish",
 )
+# What people do with the example table, in a folder that holds it, its releases and its policy.
+EXAMPLES = (
+    "assess hospital.csv --policy policy.toml",
+    "assess hospital.csv --policy policy.toml --planned --json -",
+    "assess hospital.csv -q sex,age -s diagnosis --records records.csv --markdown page.md",
+    "assess hospital.csv --policy policy.toml --language de --junit tests.xml --sarif out.sarif",
+    "assess missing.csv -q sex",
+    "explain hospital.csv -q sex,age,postcode -s diagnosis --json -",
+    "attack bands.csv -q sex,age -s diagnosis --markdown page.md",
+    "compare hospital.csv bands.csv hidden.csv -q sex,age -s diagnosis --json -",
+    "hierarchies hospital.csv -q sex,age,postcode",
+    "columns hospital.csv",
+    "policy check policy.toml hospital.csv",
+    "count hospital.csv -q sex,age -s diagnosis -o counts.sievert",
+)
 # Lines that start a server, wait for a person, or measure time.
 LEFT_OUT = re.compile(r"\b(workbench|serve|make|pip|kill|docker|podman|timeout|curl)\b")
 
@@ -58,6 +73,12 @@ def fixed(commands: list[str]) -> Iterator[Scenario]:
         yield Scenario(name=f"sievert {line}", lines=(f"sievert {line}",))
     for command in commands:
         yield Scenario(name=f"sievert help {command}", lines=(f"sievert {command} --help",))
+
+
+def examples(folder: Path) -> Iterator[Scenario]:
+    """Yield the lines of `EXAMPLES`, which start from the files in `folder`."""
+    for line in EXAMPLES:
+        yield Scenario(name=f"sievert {line}", lines=(f"sievert {line}",), files=folder)
 
 
 def recorded(folder: Path) -> Iterator[Scenario]:

@@ -16,6 +16,9 @@ from helpers.commandline import command_line
 
 COMMAND = command_line()
 MASKS = ("SigBlk", "SigCgt")  # signals that a process holds, and those that it handles
+WAITING = ("SigPnd", "ShdPnd")  # signals that have been sent and that it has not taken yet
+EXITING = 0x4  # PF_EXITING among the flags that Linux has on a process
+PATIENCE = 60.0  # seconds
 
 
 class Stopped(NamedTuple):
@@ -35,16 +38,45 @@ def children(process: int) -> str:
         return ""
 
 
+def status(process: int) -> list[str]:
+    """The lines that Linux has on a process; none once it is gone."""
+    try:
+        return Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return []
+
+
+def names_signal(lines: list[str], sets: tuple[str, ...], sent: signal.Signals) -> bool:
+    """Whether a signal is in one of the `sets` that the lines on a process list."""
+    masks = [int(line.split()[1], 16) for line in lines if line.startswith(sets)]
+    return any(mask >> (sent - 1) & 1 for mask in masks)
+
+
 def is_ready(process: int) -> bool:
     """Whether our first line has been run in a process that lives: it holds or handles SIGTERM."""
-    try:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    except OSError:
-        return False
+    lines = status(process)
     if any(line.startswith("State:\tZ") for line in lines):
         return False
-    masks = [int(line.split()[1], 16) for line in lines if line.startswith(MASKS)]
-    return any(mask >> (signal.SIGTERM - 1) & 1 for mask in masks)
+    return names_signal(lines, MASKS, signal.SIGTERM)
+
+
+def is_exiting(process: int) -> bool:
+    """Whether a process has told the system its exit code, so that no signal can change it."""
+    try:
+        about = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return True
+    flags = int(about.rpartition(")")[2].split()[6])
+    return bool(flags & EXITING)
+
+
+def wait_until_ended(process: int) -> None:
+    """Wait for the end of a process, which the system still has a status of."""
+    deadline = time.monotonic() + PATIENCE
+    how = os.WEXITED | os.WNOWAIT | os.WNOHANG
+    while os.waitid(os.P_PID, process, how) is None:
+        assert time.monotonic() < deadline, "the command goes on"
+        time.sleep(0.001)
 
 
 def stop(table: Path, sent: signal.Signals, delay: float) -> tuple[int, str]:
@@ -85,14 +117,24 @@ def run(arguments: Sequence[object], temporary: Path) -> subprocess.Popen[str]:
 
 
 def stop_anywhere(arguments: Sequence[object], sent: signal.Signals, delay: float) -> Stopped:
-    """Stop a command `delay` seconds after its start, while Python itself starts or at its end."""
+    """Stop a command `delay` seconds after its start, while Python itself starts or at its end.
+
+    A signal is too late, and the command not ready, if it finds a process that has told its exit
+    code to the system, or if it still waits when the process has ended.
+    """
     with tempfile.TemporaryDirectory() as folder:
         process = run(arguments, Path(folder))
         time.sleep(delay)
         ready = process.poll() is None and is_ready(process.pid)
         process.send_signal(sent)
-        ready &= process.returncode is None  # else nothing was sent to it
-        error = process.communicate(timeout=60)[1]
+        if process.returncode is None:
+            late = is_exiting(process.pid)
+            wait_until_ended(process.pid)
+            late |= names_signal(status(process.pid), WAITING, sent)
+        else:
+            late = True  # nothing was sent to it
+        ready &= not late
+        error = process.communicate(timeout=PATIENCE)[1]
         left = [path.name for path in Path(folder).iterdir()]
     return Stopped(process.returncode, error, ready, left)
 

@@ -9,7 +9,7 @@ from sievert.errors import UsageError
 from sievert.formatting import nearest, wrap
 from sievert.formatting.remarks import Joined, Remark
 from sievert.losses import KINDS
-from sievert.losses.loss import Kind
+from sievert.losses.loss import LossKind
 from sievert.measures import MEASURES, Measure
 from sievert.report.numbers import scale, unit
 from sievert.report.texts import Texts
@@ -170,7 +170,7 @@ TOPICS = (
         "docs/limit.md",
     ),
 )
-Entry = Measure | Kind | Topic
+Entry = Measure | LossKind | Topic
 ENTRIES: tuple[Entry, ...] = (*MEASURES, *KINDS, *TOPICS)
 
 

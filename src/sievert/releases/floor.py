@@ -125,7 +125,9 @@ class SearchFloor:
         }
         none = np.zeros(0, dtype=np.int64)
         view = f"floor_{'_'.join(map(str, self.levels))}"
-        return questions.recode(view, RecodedRecords(tuple(names), maps, none, ROOT))
+        return questions.recode(
+            view, RecodedRecords(names=tuple(names), maps=maps, suppressed=none, mark=ROOT)
+        )
 
     def label_map(self, place: int, level: int, low: int = 0) -> ColumnMap:
         """Of every value of a column its label on a level; the number of the label, shifted."""

@@ -230,7 +230,7 @@ class ProtectionProblem:
         questions = self._released(codes, gone, roles.quasi)
         questions.records = self.combinations.records - suppressed
         if suppressed:
-            questions.suppression = Suppression(ROOT, records=suppressed)
+            questions.suppression = Suppression(mark=ROOT, records=suppressed)
         return TableMeasures(questions, roles, self.measuring, ids, no_progress)
 
     def certain_people(
@@ -373,7 +373,7 @@ class ProtectionProblem:
         def fit(sizes: Ints) -> bool:
             if not len(sizes):
                 return False
-            counts = RecordCounts(int(sizes.sum()), histogram(sizes))
+            counts = RecordCounts(records=int(sizes.sum()), sizes=histogram(sizes))
             verdicts, _ = judge(alone, measures.of_classes(counts, chosen), {})
             return all(v.met is True for v in verdicts)
 

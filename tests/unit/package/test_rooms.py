@@ -231,3 +231,12 @@ def test_the_tree_of_the_architecture_page_is_that_of_the_disk() -> None:
         if folder != SOURCE:
             there = {name for name in there if name.endswith("/")}
         assert set(tree) == there
+
+
+def test_the_files_where_the_architecture_page_says_to_look_are_there() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = page.split("## Where to look\n\n")[1].split("\n\n")[0].splitlines()[2:]
+    named = [place for row in rows for place in re.findall(r"`([\w./*]+)`", row.split("|")[2])]
+    assert len(named) >= len(rows)
+    for place in named:
+        assert list(SOURCE.glob(place.replace("NAME", "assess"))), place

@@ -113,10 +113,10 @@ def run(settings: AssessSettings, watch: Steps = no_progress) -> Assessment:
         )
     settings.check_population()
     measuring = MeasureSettings(
-        settings.hierarchies or {},
-        settings.orders or {},
-        settings.partitions or {},
-        {**settings.population_parameters, **(settings.parameters or {})},
+        hierarchies=settings.hierarchies or {},
+        orders=settings.orders or {},
+        partitions=settings.partitions or {},
+        parameters={**settings.population_parameters, **(settings.parameters or {})},
     ).with_policy(requested.policy)
     check_hierarchies(measuring.hierarchies)
     source = reader_options(settings)
@@ -391,7 +391,9 @@ def _judge(
     if wildcards:  # limits on what they leave undefined are undecided, not mistakes
         undefined = {
             kind: {
-                m.id: Value(m.id, None, m.unit, m.riskier, NOT_WITH_WILDCARDS)
+                m.id: Value(
+                    id=m.id, value=None, unit=m.unit, riskier=m.riskier, reason=NOT_WITH_WILDCARDS
+                )
                 for m in measures.measures
                 if kind in m.kinds
             }

@@ -31,7 +31,9 @@ class DescribedColumn:
 
     def explain_role(self, records: int, texts: Texts) -> str:
         """Why the role is suggested, in the language of the texts."""
-        evidence = ColumnEvidence(self.values, records, codes=self.codes, coded=self.coded)
+        evidence = ColumnEvidence(
+            values=self.values, records=records, codes=self.codes, coded=self.coded
+        )
         return texts.remark(role_reason(evidence, self.reason))
 
 

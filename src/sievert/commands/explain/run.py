@@ -35,7 +35,11 @@ from sievert.measurement.combinations import (
     PeopleCombinations,
     count_combinations,
 )
-from sievert.measurement.population_risks import LARGE, PopulationRisks, describe_population
+from sievert.measurement.population_risks import (
+    LARGE_POPULATION,
+    PopulationRisks,
+    describe_population,
+)
 from sievert.measurement.population_settings import check_rows_of_people
 from sievert.measurement.subset_chapters import SubsetSettings, measure_subsets
 from sievert.measurement.subsets import Subset, Subsets, about_records, about_secret
@@ -105,7 +109,7 @@ def run(settings: ExplainSettings, watch: Steps = no_progress) -> Explanation:
         alpha=settings.share_of_match(settings.missing),
     )
     stated = requested.read_as_stated({**source})
-    reading = Reading(watch, LARGE, verify=settings.verify, **stated)
+    reading = Reading(watch, LARGE_POPULATION, verify=settings.verify, **stated)
     records = settings.records
     inputs = [
         settings.data,

@@ -15,8 +15,9 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
-    """How many columns have a hierarchy, and that they are proposals."""
-    result, count = part.read(ProposedHierarchies), part.writer.count
+    """Say how many columns have a hierarchy, and that these are proposals."""
+    result = part.read(ProposedHierarchies)
+    count = part.writer.count
     values = {"number": count(result.proposed), "columns": count(len(result.columns))}
     return [(part.say("proposals", **values), part.say("decide"))]
 

@@ -1,4 +1,4 @@
-"""The result of `sievert hierarchies`: one hierarchy per column, and the TOML that holds them."""
+"""The result of `sievert hierarchies`: one hierarchy per column, and their TOML."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from sievert.result import Result
 GIVEN = "given"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProposedColumn:
     """The hierarchy of a quasi-identifier: how it is written, and why this one."""
 
-    given: Any  # as it is written: a text, or a tree
-    reason: str  # of a proposal; given, where it was given
-    distinct: int  # values
-    labels: tuple[int, ...]  # how many there are on each level
+    given: Any  # the specification: a text, or a tree
+    reason: str  # of a proposal; "given" if the user gave the hierarchy
+    distinct: int  # the number of different values
+    labels: tuple[int, ...]  # the number of labels on each level
     hierarchy: Hierarchy | None
 
     @classmethod
@@ -35,16 +35,18 @@ class ProposedColumn:
 
     @property
     def text(self) -> str:
-        """The specification, where it is one."""
+        """The specification if it is a text."""
         return self.given if isinstance(self.given, str) else GIVEN
 
     def written(self, *, fix: bool) -> Any:
-        """As a policy has it: with `fix` the same for other data, which may name values."""
+        """The form for a policy; `fix` gives other data the same labels, and may name values."""
         fixed = fix or not isinstance(self.given, str | Mapping)
-        return fixed_form(self.hierarchy) if fixed and self.hierarchy is not None else self.given
+        if fixed and self.hierarchy is not None:
+            return fixed_form(self.hierarchy)
+        return self.given
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ProposedHierarchies(Result):
     """A hierarchy for every quasi-identifier; `toml()` is what a policy can hold."""
 

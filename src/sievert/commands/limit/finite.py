@@ -136,7 +136,7 @@ def read_original(
     people = (
         record_pairs.people(questions, wanted, None, name)
         if in_order
-        else record_pairs.People(name, questions.cube(wanted), keyed=False)
+        else record_pairs.People(name=name, cube=questions.cube(wanted), keyed=False)
     )
     table = LimitTable(
         roles=roles,

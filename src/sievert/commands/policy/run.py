@@ -138,7 +138,9 @@ def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
     known = examine_tallies(looked, tally_values(questions, looked), questions.records)
     for column in bare:
         key = toml_key(column)
-        evidence = known.get(column) or ColumnEvidence(distinct[column], questions.records)
+        evidence = known.get(column) or ColumnEvidence(
+            values=distinct[column], records=questions.records
+        )
         option, reason = suggest_role(column, evidence)
         why = role_reason(evidence, reason)
         text = f"column {key} has no role ({why})"

@@ -103,12 +103,14 @@ def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict
     stay numbers of the absolute change, in standard deviations. `changed_cells`: a share.
     """
     pairs = tuple(
-        PairedColumn(name, own.codes, new.codes, own.texts, new.texts)
+        PairedColumn(
+            name=name, original=own.codes, released=new.codes, values=own.texts, labels=new.texts
+        )
         for name, own in table.columns.items()
         if name in table.roles.quasi
         for new in (changed.get(name, own),)
     )
-    losses: dict[str, Any] = {"distortion": expected_distortion(Release(pairs)).value}
+    losses: dict[str, Any] = {"distortion": expected_distortion(Release(quasi=pairs)).value}
     moves = []
     for name, column in number_columns(table).items():
         new = changed.get(name)

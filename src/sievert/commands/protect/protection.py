@@ -534,7 +534,13 @@ def recoded_records(
     for j, name in enumerate(roles.quasi):
         if recoding.hierarchy_levels[j] or len(gone):  # else it is as it was
             maps[name] = problem.label_map(j, recoding.levels[j], recoding.lows[j])
-    return RecodedRecords([c for c in questions.columns if c in wanted], maps, gone, ROOT, drop)
+    return RecodedRecords(
+        names=[c for c in questions.columns if c in wanted],
+        maps=maps,
+        suppressed=gone,
+        mark=ROOT,
+        drop=drop,
+    )
 
 
 def _value_numbers(protection: Protection, columns: Mapping[str, FileColumn]) -> Any:
