@@ -50,6 +50,12 @@ FUNCTIONS = (
         result="Compromises",
     ),
     PublicFunction(
+        name="synthetic",
+        folder="synthetic",
+        settings="SyntheticSettings",
+        result="SyntheticAssessment",
+    ),
+    PublicFunction(
         name="protect",
         folder="protect",
         settings="ProtectSettings",

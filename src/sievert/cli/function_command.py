@@ -76,7 +76,7 @@ class FunctionCall:
             "--alpha-value goes with assess",
         )
         require(
-            self.name not in ("ledger", "sketch", "synthetic") or not roles.pop("hierarchies"),
+            self.name not in ("ledger", "sketch") or not roles.pop("hierarchies"),
             "--hierarchy goes with assess, explain and compare",
         )
         return roles

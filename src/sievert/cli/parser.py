@@ -36,7 +36,7 @@ COMMANDS: dict[str, CommandPlace | str] = {
     "hierarchies": _command("hierarchies"),
     "explain": _command("explain"),
     "sketch": "sketch.sketch",
-    "synthetic": "synthetic.synthetic",
+    "synthetic": _command("synthetic"),
     "ledger add": "ledger.add",
     "ledger check": "ledger.check",
     "ledger show": "ledger.show",
