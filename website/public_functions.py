@@ -43,6 +43,19 @@ FUNCTIONS = (
     PublicFunction(
         name="compare", folder="compare", settings="CompareSettings", result="Comparison"
     ),
+    PublicFunction(name="attack", folder="attack", settings="AttackSettings", result="Attacks"),
+    PublicFunction(
+        name="compromise",
+        folder="compromise",
+        settings="CompromiseSettings",
+        result="Compromises",
+    ),
+    PublicFunction(
+        name="synthetic",
+        folder="synthetic",
+        settings="SyntheticSettings",
+        result="SyntheticAssessment",
+    ),
     PublicFunction(
         name="protect",
         folder="protect",

@@ -74,11 +74,9 @@ class FunctionCall:
         require(
             self.name == "assess" or not roles.pop("parameters"),
             "--alpha-value goes with assess",
-            hint="--value COL=VALUE" if self.name == "attack" else None,
         )
         require(
-            self.name not in ("compromise", "ledger", "sketch", "synthetic")
-            or not roles.pop("hierarchies"),
+            self.name not in ("ledger", "sketch") or not roles.pop("hierarchies"),
             "--hierarchy goes with assess, explain and compare",
         )
         return roles

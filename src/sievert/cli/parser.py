@@ -34,15 +34,15 @@ def _ledger(word: str) -> CommandPlace:
 
 COMMANDS: dict[str, CommandPlace | str] = {
     "assess": _command("assess"),
-    "attack": "analyses.attack",
+    "attack": _command("attack"),
     "compare": _command("compare"),
-    "compromise": "analyses.compromise",
+    "compromise": _command("compromise"),
     "limit": _command("limit"),
     "protect": _command("protect"),
     "hierarchies": _command("hierarchies"),
     "explain": _command("explain"),
     "sketch": _command("sketch"),
-    "synthetic": "synthetic.synthetic",
+    "synthetic": _command("synthetic"),
     "ledger add": _ledger("add"),
     "ledger check": _ledger("check"),
     "ledger show": _ledger("show"),

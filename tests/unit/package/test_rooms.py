@@ -19,8 +19,8 @@ ROOT = SOURCE.parents[1]
 ROOMS = (
     "version", "renamed", "formatting", "arrays", "errors", "numerics", "sources", "files",
     "roles", "hierarchies", "counts", "measures", "lattice", "estimators", "losses",
-    "population", "methods", "tradeoff", "session", "policy", "attacks", "charts", "sharing",
-    "report", "result", "settings", "request", "measurement", "checks", "pairing", "releases",
+    "population", "methods", "tradeoff", "session", "policy", "settings", "attacks", "charts",
+    "sharing", "report", "result", "request", "measurement", "checks", "pairing", "releases",
     "estimating", "commands", "papers", "workbench", "cli",
 )  # fmt: skip
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}

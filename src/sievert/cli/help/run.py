@@ -79,7 +79,8 @@ def _row(parameter: Parameter) -> tuple[str, str]:
     text = parameter.help
     if parameter.choices:
         text += f" [choices: {', '.join(parameter.choices)}]"
-    given = parameter.default is not MISSING and parameter.default
+    # The default of an option that may be repeated is not a text that could be typed.
+    given = parameter.default is not MISSING and parameter.default and not parameter.several
     if parameter.kind is not bool and given:
         text += f" [default: {parameter.default}]"
     return f"{', '.join(names)}{kind}", f"{text} [required]" if parameter.required else text
