@@ -32,7 +32,7 @@ def _ledger(word: str) -> CommandPlace:
     )
 
 
-COMMANDS: dict[str, CommandPlace | str] = {
+COMMANDS: dict[str, CommandPlace] = {
     "assess": _command("assess"),
     "attack": _command("attack"),
     "compare": _command("compare"),
@@ -87,33 +87,20 @@ LISTS = {"--quasi", "-q", "--qi", "--sensitive", "-s", "--sa", "--identifier", "
 def settings_of(command: str) -> type[Command]:
     """Import the settings of a command."""
     place = COMMANDS[command]
-    assert isinstance(place, CommandPlace)
     module = import_module(f"sievert.{place.folder}.settings")
     settings: type[Command] = getattr(module, place.settings)
     return settings
 
 
-def function_of(command: str) -> Callable[..., Any]:
-    """Import the function of a command whose options are its arguments."""
+def work_of(command: str) -> Callable[..., Any]:
+    """Import the function that does the work of a command."""
     place = COMMANDS[command]
-    assert isinstance(place, str)
-    module, _, name = place.partition(".")
-    function: Callable[..., Any] = getattr(import_module(f"sievert.cli.{module}"), name)
-    return function
+    work: Callable[..., Any] = getattr(import_module(f"sievert.{place.folder}.run"), place.run)
+    return work
 
 
-def described(command: str) -> type[Command] | Callable[..., Any]:
-    """Import what has the docstring of a command."""
-    is_function = isinstance(COMMANDS[command], str)
-    return function_of(command) if is_function else settings_of(command)
-
-
-def parameters_of(command: str) -> tuple[Any, ...]:
+def parameters_of(command: str) -> tuple[Parameter, ...]:
     """List the arguments and options of a command."""
-    if isinstance(COMMANDS[command], str):
-        from sievert.cli.parameters import parameters as of_function
-
-        return of_function(function_of(command))
     return parameters(settings_of(command))
 
 

@@ -93,7 +93,7 @@ def test_every_command_has_the_same_three_files() -> None:
     for folder in (SOURCE / "commands").iterdir():
         if folder.is_dir() and folder.name != "__pycache__":
             names = {path.name for path in folder.iterdir()}
-            assert {"run.py", "result.py"} <= names, folder.name
+            assert {"settings.py", "run.py", "result.py"} <= names, folder.name
 
 
 def test_every_module_is_in_a_room_and_says_why_it_exists() -> None:
