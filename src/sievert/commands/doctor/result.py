@@ -100,4 +100,5 @@ def _rows(title: str, entries: Mapping[str, str]) -> Iterator[str]:
 
 
 def _gigabytes(number: int) -> str:
+    """Write a number of bytes in gigabytes."""
     return f"{number / 1e9:.1f} GB"

@@ -1,4 +1,4 @@
-"""What this installation is and can do: packages, extras, engines, places, the machine."""
+"""The examination of this installation: packages, extras, engines, folders, the machine."""
 
 import os
 import platform
@@ -31,7 +31,7 @@ def run(settings: DoctorSettings, watch: Steps = no_progress) -> Examination:
 
 
 def examine(*, start: bool = False) -> dict[str, Any]:
-    """Examine everything that the command says, as it stands in the JSON."""
+    """Examine the installation; return what the JSON has."""
     core, extras = _packages()
     engines = {
         "duckdb": _duckdb(),
@@ -62,7 +62,7 @@ def examine(*, start: bool = False) -> dict[str, Any]:
 
 
 def _packages() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Examine the packages of the core and of every extra, as this installation declares them."""
+    """Examine the packages of the core and of every extra that this installation declares."""
     core: dict[str, Any] = {}
     extras: dict[str, dict[str, Any]] = {}
     try:
@@ -86,10 +86,7 @@ def _packages() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _package(name: str, least: str | None, *, imported: bool) -> dict[str, Any]:
-    """Find the version of a package, and whether it is new enough.
-
-    A package of the core is `imported`, too.
-    """
+    """Examine the version of a package; import the package, too, if it is `imported`."""
     version = _version(name)
     works = version is not None and _numbers(version) >= _numbers(least or "0")
     if imported and works and find_spec(name) is not None:
@@ -101,7 +98,7 @@ def _package(name: str, least: str | None, *, imported: bool) -> dict[str, Any]:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Split a version into its numbers, to be compared.
+    """The numbers of a version, for comparisons.
 
     >>> _numbers("2.0.0rc1") >= _numbers("1.10"), _numbers("1.9.0.post1")[:3]
     (True, (1, 9, 0))
@@ -110,7 +107,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _duckdb() -> dict[str, Any]:
-    """Find out whether the engine of the core counts a table of four rows."""
+    """Examine whether the engine of the core counts a table of four rows."""
     try:
         import sievert
 
@@ -121,7 +118,7 @@ def _duckdb() -> dict[str, Any]:
 
 
 def _packed() -> dict[str, Any]:
-    """Find out whether the compiled loops of packed keys can be used."""
+    """Examine whether the compiled loops of packed keys can be used."""
     try:
         import_module("sievert.counts.packed.records")
     except ImportError as error:
@@ -132,7 +129,7 @@ def _packed() -> dict[str, Any]:
 
 
 def _spark(*, start: bool) -> dict[str, Any]:
-    """Find out whether Spark could start, which needs Java; with `start` it is started."""
+    """Examine whether Spark, which needs Java, could start; start it if `start` asks for it."""
     reason = None
     if _version("pyspark") is None:
         reason = "no pyspark"
@@ -153,7 +150,7 @@ def _spark(*, start: bool) -> dict[str, Any]:
 
 
 def _postgres() -> dict[str, Any]:
-    """Find out whether there is a client for databases; no server is asked."""
+    """Examine whether there is a client for databases; no server is asked."""
     try:
         import_module("psycopg")
     except ImportError:
@@ -162,6 +159,7 @@ def _postgres() -> dict[str, Any]:
 
 
 def _version(name: str) -> str | None:
+    """The version of a package; None if it is not installed."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -169,7 +167,7 @@ def _version(name: str) -> str | None:
 
 
 def _compiled() -> dict[str, Any]:
-    """Find where compiled loops are kept from one run to the next."""
+    """Find the folder that keeps compiled loops from one run to the next."""
     try:
         from numba.core.caching import FunctionCache
 
@@ -184,6 +182,7 @@ def _compiled() -> dict[str, Any]:
 
 
 def _temporary() -> dict[str, Any]:
+    """Examine the folder for temporary files."""
     try:
         place = Path(temporary_directory())
     except OSError:  # there is none
@@ -196,10 +195,7 @@ def _temporary() -> dict[str, Any]:
 
 
 def _shown(path: Path) -> str:
-    """Write a path without the name of the user.
-
-    The home is ~, and the folder of the environment is ENV.
-    """
+    """Write a path without the name of the user: the home is ~, the environment's folder is ENV."""
     for start, name in ((Path(sys.prefix), "ENV"), (Path.home(), "~")):
         if path.is_relative_to(start) and start != Path("/"):
             return str(Path(name) / path.relative_to(start))
