@@ -1,4 +1,4 @@
-"""What a policy lacks for a table: roles, columns, numbers that its limits are on, a statement."""
+"""The check of a policy: the roles, columns, limits and statements that it lacks for a table."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -102,14 +102,22 @@ def find_gaps(
     roles = _known_roles(policy, questions.columns)
     mistakes = limit_mistakes(policy)
     limits = [(t, m, x) for t, m, x in policy.every_limit() if (t, m) not in mistakes]
-    none = PolicyGap("no_limits", "limits", "", Remark("gap_no_limits"), "sievert measures")
+    none = PolicyGap(
+        what="no_limits",
+        where="limits",
+        name="",
+        text=Remark("gap_no_limits"),
+        suggestion="sievert measures",
+    )
     gaps = (
         *_unknown_columns(policy, questions.columns),
         *twice_named(policy),
         *no_quasi(policy),
         *_without_role(questions, roles),
         *(
-            PolicyGap("unknown_measures", table, measure, what, hint or "")
+            PolicyGap(
+                what="unknown_measures", where=table, name=measure, text=what, suggestion=hint or ""
+            )
             for (table, measure), (what, hint) in mistakes.items()
         ),
         *_misplaced(policy, limits, roles),
@@ -128,7 +136,7 @@ def find_gaps(
 
 
 def _known_roles(policy: Policy, columns: Sequence[str]) -> Roles:
-    """The roles of the policy, without columns that the table does not have."""
+    """Give the roles of the policy, without columns that the table does not have."""
     own = policy.roles
 
     def known(names: Iterable[str]) -> tuple[str, ...]:
@@ -147,6 +155,7 @@ def _known_roles(policy: Policy, columns: Sequence[str]) -> Roles:
 
 
 def _unknown_columns(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyGap]:
+    """Find columns that the policy names and the table does not have."""
     own = policy.roles
     named: dict[str, Iterable[str | None]] = {
         "roles.quasi": own.quasi,
@@ -173,10 +182,13 @@ def _unknown_columns(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyG
             if close:
                 hint = Remark("gap_table_has", column=toml_key(close))
             text = Remark("gap_no_column", where=where, column=toml_key(name))
-            yield PolicyGap("unknown_columns", where, name, text, hint)
+            yield PolicyGap(
+                what="unknown_columns", where=where, name=name, text=text, suggestion=hint
+            )
 
 
 def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
+    """Find columns without a role, and suggest one by their values."""
     bare = [c for c in questions.columns if c not in roles.every_column]
     distinct = questions.distinct(bare) if bare else {}
     looked = {c: n for c, n in distinct.items() if len(bare) <= MOST_COLUMNS}
@@ -191,11 +203,19 @@ def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
         text = f"column {key} has no role ({why})"
         hint = f'a list of [roles], or ignored = {{ {key} = "{SAY_WHY}" }}'
         likely = LISTS.get(option, "")
-        yield PolicyGap("columns_without_role", "roles", column, text, hint, why, likely)
+        yield PolicyGap(
+            what="columns_without_role",
+            where="roles",
+            name=column,
+            text=text,
+            suggestion=hint,
+            why=why,
+            likely=likely,
+        )
 
 
 def _misplaced(policy: Policy, limits: Sequence[Any], roles: Roles) -> Iterator[PolicyGap]:
-    """Limits on numbers that no table has at that place."""
+    """Find limits on measures that are not computed at their place."""
     for table, measure, _ in limits:
         kinds = BY_ID[measure].kinds
         wrong = not kinds or {"limits.reidentification": "record"}.get(table, kinds[0]) not in kinds
@@ -205,18 +225,32 @@ def _misplaced(policy: Policy, limits: Sequence[Any], roles: Roles) -> Iterator[
             if secret not in roles.sensitive and not wrong:
                 text = Remark("gap_not_sensitive", where=table, column=toml_key(secret))
                 there = Remark("gap_name_there")
-                yield PolicyGap("misplaced_limits", table, measure, text, there)
+                yield PolicyGap(
+                    what="misplaced_limits", where=table, name=measure, text=text, suggestion=there
+                )
         elif table == "limits" and kinds == ("secret",) and not policy.roles.sensitive:
             text = Remark("gap_about_secret", where=table, measure=measure)
-            yield PolicyGap("misplaced_limits", table, measure, text, "sensitive = [...]")
+            yield PolicyGap(
+                what="misplaced_limits",
+                where=table,
+                name=measure,
+                text=text,
+                suggestion="sensitive = [...]",
+            )
         if wrong:
             other = "reidentification" if "record" in kinds else "inference.SECRET"
             text = Remark("gap_no_number", where=table, measure=measure)
-            yield PolicyGap("misplaced_limits", table, measure, text, f"[limits.{other}]")
+            yield PolicyGap(
+                what="misplaced_limits",
+                where=table,
+                name=measure,
+                text=text,
+                suggestion=f"[limits.{other}]",
+            )
 
 
 def _places(table: str, measure: str, roles: Roles) -> list[str | None]:
-    """What a limit is about: None for finding a person, and secrets."""
+    """List what a limit is about: secrets, and None for finding a person."""
     if table == "limits.reidentification":
         return [None]
     kinds = BY_ID[measure].kinds
@@ -229,7 +263,7 @@ def _places(table: str, measure: str, roles: Roles) -> list[str | None]:
 def _impossible(
     questions: Questions, policy: Policy, limits: Sequence[Any], roles: Roles, clock: Clock
 ) -> Iterator[PolicyGap]:
-    """Limits that even one class of all records breaches, and limits on the harmless side only."""
+    """Find limits that even one class of all records breaches, or that bound the harmless side."""
     ids = [m for _, m, _ in limits]
     apart = [c for c in questions.columns if c not in roles.sensitive]
     counted = Roles(
@@ -240,7 +274,11 @@ def _impossible(
         questions.check_usable([roles.person])
         questions = count_people(questions, roles.person)
     table = TableMeasures(
-        questions, counted, MeasureSettings().with_policy(policy), dict.fromkeys(ids), clock
+        questions=questions,
+        roles=counted,
+        settings=MeasureSettings().with_policy(policy),
+        ids=dict.fromkeys(ids),
+        clock=clock,
     )
     for secret in counted.sensitive:
         table.count_values(secret)
@@ -250,15 +288,28 @@ def _impossible(
         if {"low": limit.min, "high": limit.max}.get(risky, 0.0) is None:
             key = "gap_side_high" if risky == "high" else "gap_side_low"
             text = Remark(key, where=where, measure=measure)
-            hint = f"{measure} = {{ {'min' if risky == 'low' else 'max'} = ... }}"
-            yield PolicyGap("harmless_side", where, measure, text, hint)
-        elif is_toothless(Verdict(measure, "", limit.min, limit.max, None, None), policy):
+            bound = "min" if risky == "low" else "max"
+            hint = f"{measure} = {{ {bound} = ... }}"
+            yield PolicyGap(
+                what="harmless_side", where=where, name=measure, text=text, suggestion=hint
+            )
+        elif is_toothless(
+            Verdict(measure=measure, where="", min=limit.min, max=limit.max, value=None, met=None),
+            policy,
+        ):
             text = Remark("gap_toothless", where=where, measure=measure)
-            yield PolicyGap("harmless_side", where, measure, text, Remark("gap_stricter"))
+            yield PolicyGap(
+                what="harmless_side",
+                where=where,
+                name=measure,
+                text=text,
+                suggestion=Remark("gap_stricter"),
+            )
         for place in _places(where, measure, roles):
             chapter = "reidentification" if place is None else f"inference.{place}"
             at_best = best.get(place, {}).get(measure)
-            if why := impossible_limit(chapter, measure, limit, at_best, number=False):
+            why = impossible_limit(chapter, measure, limit, at_best, number=False)
+            if why:
                 text = Remark("gap_impossible", where=where, measure=measure, why=why)
                 if place is not None:
                     text = Remark(
@@ -268,7 +319,13 @@ def _impossible(
                         column=toml_key(place),
                         why=why,
                     )
-                yield PolicyGap("impossible_limits", where, measure, text, BY_ID[measure].instead)
+                yield PolicyGap(
+                    what="impossible_limits",
+                    where=where,
+                    name=measure,
+                    text=text,
+                    suggestion=BY_ID[measure].instead,
+                )
 
 
 def _undecidable(
@@ -278,13 +335,20 @@ def _undecidable(
     limits: Sequence[Any],
     roles: Roles,
 ) -> Iterator[PolicyGap]:
-    """Limits on measures that lack what they need of a secret, or a population."""
+    """Find limits on measures that lack what they need of a secret, or a population."""
     for where, measure, _ in limits:
         if "population" in BY_ID[measure].needs and policy.parameters.population_uniques is None:
             text = Remark("gap_needs_population", where=where, measure=measure)
-            yield PolicyGap("undecidable_limits", where, measure, text, POPULATION)
+            yield PolicyGap(
+                what="undecidable_limits",
+                where=where,
+                name=measure,
+                text=text,
+                suggestion=POPULATION,
+            )
         for secret in (s for s in _places(where, measure, roles) if s is not None):
-            ordered, key = questions.engine.kind(secret) in ("float", "ordered"), toml_key(secret)
+            key = toml_key(secret)
+            ordered = questions.engine.kind(secret) in ("float", "ordered")
             needs = {  # whether it is there, and a hint
                 "order": (
                     secret in orders or ordered,
@@ -295,34 +359,58 @@ def _undecidable(
             }
             for need in (n for n in LACKING if n in BY_ID[measure].needs and not needs[n][0]):
                 text = Remark(LACKING[need], where=where, measure=measure, column=key)
-                yield PolicyGap("undecidable_limits", where, measure, text, needs[need][1])
+                yield PolicyGap(
+                    what="undecidable_limits",
+                    where=where,
+                    name=measure,
+                    text=text,
+                    suggestion=needs[need][1],
+                )
 
 
 def _absent_values(
     questions: Questions, policy: Policy, limits: Sequence[Any], roles: Roles
 ) -> Iterator[PolicyGap]:
-    """Values that the table does not have, and values that an order does not have."""
+    """Find values that the table does not have, and values that an order does not have."""
     alpha = policy.parameters.alpha_k
     for where, measure, _ in limits:
         for secret in (s for s in _places(where, measure, roles) if s is not None):
             named = None if measure != "alpha_k" or alpha is None else alpha.value
             value = named.get(secret) if isinstance(named, dict) else named
-            values, key = questions.values(secret, roles.quasi or (secret,)), toml_key(secret)
+            key = toml_key(secret)
+            values = questions.values(secret, roles.quasi or (secret,))
             if value is not None and str(value) not in values:
                 text = Remark("gap_value_absent", where=where, measure=measure, column=key)
-                yield PolicyGap("undecidable_limits", where, measure, text, "[parameters] alpha_k")
+                yield PolicyGap(
+                    what="undecidable_limits",
+                    where=where,
+                    name=measure,
+                    text=text,
+                    suggestion="[parameters] alpha_k",
+                )
     for secret, order in policy.orders.items():
         if secret in roles.sensitive:  # assess reads it, whether a limit needs it or not
-            values, key = questions.values(secret, roles.quasi or (secret,)), toml_key(secret)
+            key = toml_key(secret)
+            values = questions.values(secret, roles.quasi or (secret,))
             known = {value for value in values if value is not None}
-            if lacking := len(known - {*order}):
+            lacking = len(known - {*order})
+            if lacking:
                 values_lacking = plural(lacking, "value")
                 text = Remark("gap_order_lacks", where="orders", column=key, values=values_lacking)
-                yield PolicyGap("undecidable_limits", "orders", secret, text, f"[orders] {key}")
+                yield PolicyGap(
+                    what="undecidable_limits",
+                    where="orders",
+                    name=secret,
+                    text=text,
+                    suggestion=f"[orders] {key}",
+                )
 
 
 def _people(questions: Questions, policy: Policy, roles: Roles) -> Iterator[PolicyGap]:
-    """Columns that may tell people apart and repeat, where nothing says whether rows are people."""
+    """Find columns whose repeated values may mean that a person has several rows.
+
+    They are gaps only if the policy does not say whether each row is a person.
+    """
     if policy.roles.person is not None:
         return
     stated = policy.roles.rows_are_people
@@ -334,15 +422,23 @@ def _people(questions: Questions, policy: Policy, roles: Roles) -> Iterator[Poli
         if stated:
             text = Remark("gap_rows_are_people", column=key)
             hint = Remark("gap_person_or", column=key)
-        yield PolicyGap("people_unstated", "roles", column, text, hint)
+        yield PolicyGap(
+            what="people_unstated", where="roles", name=column, text=text, suggestion=hint
+        )
 
 
 def _suppressed(questions: Questions, policy: Policy, roles: Roles) -> Iterator[PolicyGap]:
-    """Suppressed records, where nothing says how many there may be."""
+    """Say that there are suppressed records, and no limit on their number."""
     if not roles.quasi:
         return
     count_suppressed(questions, roles, cells=False)
     if leaves_out_unlimited(policy, questions.suppression):
         text = Remark("gap_suppressed")
         hint = "[limits.reidentification] suppressed_records = { max = ... }"
-        yield PolicyGap("suppressed_unlimited", "limits", "suppressed_records", text, hint)
+        yield PolicyGap(
+            what="suppressed_unlimited",
+            where="limits",
+            name="suppressed_records",
+            text=text,
+            suggestion=hint,
+        )
