@@ -14,6 +14,8 @@ from sievert.settings.command import DocumentCommand, LinesCommand, PageCommand
 from sievert.settings.groups import EngineSettings, ReadingSettings, RoleSettings, hierarchy_files
 from sievert.settings.option import Parameter, parameters
 
+R = TypeVar("R")
+S = TypeVar("S")
 SHAREABLE = ("assess", "compare")  # the commands whose verdicts may be shared
 
 
@@ -124,7 +126,7 @@ class LinesCall:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentCall:
-    """A call of a command whose result is one page that no table is read for."""
+    """A call of a command whose result is a document, such as a page of saved results."""
 
     settings: DocumentCommand
     run: Callable[[Any, Steps], DocumentResult]
@@ -148,10 +150,6 @@ class DocumentCall:
         if settings.json != "-":
             say(result.text())
         return 0
-
-
-R = TypeVar("R")
-S = TypeVar("S")
 
 
 def watched(run: Callable[[S, Steps], R], settings: S, *, shown: bool) -> R:

@@ -100,7 +100,7 @@ class PageCommand(
 class LinesCommand(Command):
     """The settings of a command whose result is a few lines of text.
 
-    The properties say what holds of a command that has no such option.
+    A command that has an option declares a field of its name; the properties are for the others.
     """
 
     @property
@@ -120,7 +120,7 @@ class LinesCommand(Command):
 
     @property
     def is_printed(self) -> bool:
-        """Tell whether the lines are printed: stdout has the lines or the JSON."""
+        """Tell whether the lines are printed: not if stdout has the JSON."""
         return self.json != "-"
 
     @property
@@ -168,9 +168,9 @@ class ListCommand(LinesCommand):
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentCommand(Command):
-    """The settings of a command whose result is one page that no table is read for.
+    """The settings of a command whose result is a document, such as a page of saved results.
 
-    The properties say what holds of a command that has no such option.
+    A command that has an option declares a field of its name; the properties are for the others.
     """
 
     @property
