@@ -184,6 +184,17 @@ class Loss:
     columns: Mapping[str, Any] = field(default_factory=dict)  # by column, where that makes sense
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Loss":
+        """Read a loss back from the JSON; its unit and the worse side are those of its kind."""
+        known = ("value", "unit", "worse", "reason", "columns")
+        return cls(
+            value=data.get("value"),
+            reason=data.get("reason"),
+            columns=data.get("columns", {}),
+            details={key: entry for key, entry in data.items() if key not in known},
+        )
+
 
 def without(reason: Remark, **details: Any) -> Loss:
     """A loss that does not exist, and why."""

@@ -95,6 +95,7 @@ WITHOUT_MISSING = "without missing secrets"  # readings of missing values: the w
 AS_VALUE = "a missing value as a value of its own"
 SPELT_ALIKE = Remark("spelt_alike")  # the worse of two readings decides, too
 SUPPRESSED = "suppressed"
+OF_EVERY_VALUE = frozenset({"value", "unit", "riskier", "reason"})  # in the JSON; others: details
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,18 @@ class Value:
     reason: str | None = None  # why there is no value: of a measure a remark
     details: Mapping[str, Any] = field(default_factory=dict)  # more that belongs to the number
 
+    @classmethod
+    def from_dict(cls, measure: str, data: Mapping[str, Any]) -> "Value":
+        """Read the number of a measure back from the JSON."""
+        return cls(
+            id=measure,
+            value=data["value"],
+            unit=data["unit"],
+            riskier=data["riskier"],
+            reason=data["reason"],
+            details={key: entry for key, entry in data.items() if key not in OF_EVERY_VALUE},
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         return {
@@ -117,3 +130,8 @@ class Value:
             "reason": self.reason,
             **self.details,
         }
+
+
+def read_values(data: Mapping[str, Mapping[str, Any]]) -> dict[str, Value]:
+    """Read numbers back from the JSON, by their measures."""
+    return {measure: Value.from_dict(measure, entry) for measure, entry in data.items()}

@@ -13,7 +13,7 @@ chance.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -57,6 +57,16 @@ class Pairing:
     by: str  # order, key, file, stated
     columns: tuple[str, ...] = ()
     excess: tuple[float, ...] = ()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Pairing":
+        """Read back from the JSON how records were paired."""
+        return cls(
+            paired=data.get("paired"),
+            by=data.get("by", ""),
+            columns=tuple(data.get("columns", ())),
+            excess=tuple(data.get("excess", ())),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of the JSON."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sievert.commands.hierarchies.result import ProposedHierarchies
+from sievert.commands.hierarchies.result import REASONS, ProposedHierarchies
 from sievert.formatting import count
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
@@ -28,7 +28,7 @@ def _columns(part: ReportPart) -> Any:
             part.writer.name(name),
             column.text,
             " ".join(part.writer.count(number).text for number in column.labels),
-            part.say(column.reason, distinct=count(column.distinct)),
+            part.texts(REASONS[column.reason], distinct=count(column.distinct)),
         )
         for name, column in part.read(ProposedHierarchies).columns.items()
     ]

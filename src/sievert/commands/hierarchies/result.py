@@ -10,6 +10,21 @@ from sievert.report.texts import read_texts
 from sievert.result import Result
 
 GIVEN = "given"
+# The text of each reason for a hierarchy.
+REASONS = {
+    GIVEN: "proposed.given",
+    "few_values": "proposed.few_values",
+    "numbers": "proposed.numbers",
+    "skewed_numbers": "proposed.skewed_numbers",
+    "dates": "proposed.dates",
+    "years": "proposed.years",
+    "codes": "proposed.codes",
+    "named_codes": "proposed.named_codes",
+    "nested_codes": "proposed.nested_codes",
+    "lost_zeros": "proposed.lost_zeros",
+    "short_codes": "proposed.short_codes",
+    "categories": "proposed.categories",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +89,7 @@ class ProposedHierarchies(Result):
         texts = read_texts(None)
         lines = ["[hierarchies]"]
         for name, column in self.columns.items():
-            why = texts(f"proposed.{column.reason}", distinct=f"{column.distinct:,}")
+            why = texts(REASONS[column.reason], distinct=f"{column.distinct:,}")
             lines.append(f"{toml_value(name)} = {toml_value(column.written(fix=fix))}  # {why}")
         return "\n".join(lines) + "\n"
 

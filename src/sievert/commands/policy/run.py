@@ -20,7 +20,7 @@ from sievert.measurement.table_measures import MeasureSettings, TableMeasures
 from sievert.measures import BY_ID
 from sievert.policy import Policy, impossible_limit, limit_mistakes
 from sievert.policy.document import SAY_WHY
-from sievert.policy.judgement import Verdict, toothless
+from sievert.policy.judgement import Verdict, is_toothless
 from sievert.request.repeated_rows import repeated_identifiers
 from sievert.request.role_suggestion import (
     MOST_COLUMNS,
@@ -207,7 +207,7 @@ def _impossible(
             text = Remark(key, where=where, measure=measure)
             hint = f"{measure} = {{ {'min' if risky == 'low' else 'max'} = ... }}"
             yield PolicyGap("harmless_side", where, measure, text, hint)
-        elif toothless(Verdict(measure, "", limit.min, limit.max, None, None), policy):
+        elif is_toothless(Verdict(measure, "", limit.min, limit.max, None, None), policy):
             text = Remark("gap_toothless", where=where, measure=measure)
             yield PolicyGap("harmless_side", where, measure, text, Remark("gap_stricter"))
         for place in _places(where, measure, roles):
