@@ -21,6 +21,9 @@ ENDINGS = re.compile(
     r"\.(csv|tsv|txt|parquet|pq|arrow|feather|json|jsonl|ndjson)(\.[a-z0-9]{2,4})?", re.I
 )
 NOTHING = 1e-3  # bits: a ratio to less is not disclosed
+# The side of a measure that is risky, and of a loss that is worse.
+RISKY = {"high": "risky.high", "low": "risky.low", "neither": "risky.neither"}
+WORSE = {"high": "worse.high", "low": "worse.low"}
 # In place of a number, by the reason why it is not there.
 WHY: Mapping[str, str] = {
     UNBOUNDED: "words.unbounded",

@@ -37,7 +37,7 @@ import sievert
 from sievert import session
 from sievert.commands.synthetic.attacks import keys, nearness, singling_out
 from sievert.commands.synthetic.attacks import tables as tables_module
-from sievert.commands.synthetic.attacks.attacks import SyntheticSettings, attack_synthetic
+from sievert.commands.synthetic.attacks.attacks import AttackTask, attack_synthetic
 from sievert.commands.synthetic.attacks.control import differing_columns, shares_people
 from sievert.commands.synthetic.attacks.evidence import (
     PoolGroups,
@@ -314,7 +314,8 @@ def test_kin_of_census_releases(
         for path in (folder / "ma2019.csv.gz", folder / "releases" / f"{release}.csv.gz")
     )
     tables = join_tables(own, fake, categories=list(own))
-    attack = attack_synthetic(tables, SyntheticSettings(("EDU",), tuple(known))).inference["EDU"]
+    task = AttackTask(secrets=("EDU",), known=tuple(known))
+    attack = attack_synthetic(tables, task).inference["EDU"]
     assert attack.original.rate == pytest.approx(nearest, abs=5e-4)
     assert attack.baseline == pytest.approx(naive, abs=5e-4)
     # The study does not say how ties were broken among kin; brute force checks them elsewhere.
@@ -354,8 +355,9 @@ def test_every_third_person_is_attacked(monkeypatch: pytest.MonkeyPatch) -> None
     assert (whole.originals, whole.stride, few.stride) == (90, 3, 3)
     whole.__dict__["stride"] = 1
     attacked = [i for i in range(151) if (i if i < 90 else i - 90) % 3 == 0]
-    settings = SyntheticSettings(WHO[:3], ("age", "sex"), (("age",), ("sex", "job")))
-    full, part = (attack_synthetic(each, settings) for each in (whole, few))
+    halves = (("age",), ("sex", "job"))
+    task = AttackTask(secrets=WHO[:3], known=("age", "sex"), halves=halves)
+    full, part = (attack_synthetic(each, task) for each in (whole, few))
     for name, scores in full.scores.items():
         own = part.scores[name]
         if name == "singling_out":

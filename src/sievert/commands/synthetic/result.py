@@ -19,7 +19,7 @@ def alarms_of(results: SyntheticAttacks) -> list[str]:
     return [name for name, p in results.adjusted.items() if p < ALARM]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AttackedTable:
     """One synthetic table: what it is, and what every attack found."""
 
