@@ -17,7 +17,10 @@ from helpers.commandline import command_line
 COMMAND = command_line()
 MASKS = ("SigBlk", "SigCgt")  # signals that a process holds, and those that it handles
 WAITING = ("SigPnd", "ShdPnd")  # signals that have been sent and that it has not taken yet
-EXITING = 0x4  # PF_EXITING among the flags that Linux has on a process
+# A process that ends this soon after a signal, and works this little until then, had told its exit
+# code to the system before: no signal can change it, and Linux does not say so.
+SOON = 0.05  # seconds
+LITTLE = 0.005  # seconds of a processor
 PATIENCE = 60.0  # seconds
 
 
@@ -60,14 +63,9 @@ def is_ready(process: int) -> bool:
     return names_signal(lines, MASKS, signal.SIGTERM)
 
 
-def is_exiting(process: int) -> bool:
-    """Whether a process has told the system its exit code, so that no signal can change it."""
-    try:
-        about = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return True
-    flags = int(about.rpartition(")")[2].split()[6])
-    return bool(flags & EXITING)
+def time_used(process: int) -> float:
+    """The seconds that a processor has worked for a process, which may have ended."""
+    return int(Path(f"/proc/{process}/schedstat").read_text().split()[0]) / 1e9
 
 
 def wait_until_ended(process: int) -> None:
@@ -119,22 +117,25 @@ def run(arguments: Sequence[object], temporary: Path) -> subprocess.Popen[str]:
 def stop_anywhere(arguments: Sequence[object], sent: signal.Signals, delay: float) -> Stopped:
     """Stop a command `delay` seconds after its start, while Python itself starts or at its end.
 
-    A signal is too late, and the command not ready, if it finds a process that has told its exit
-    code to the system, or if it still waits when the process has ended.
+    A signal is too late, and the command not ready, if it finds a process that is about to be gone,
+    or if it still waits when the process has ended.
     """
     with tempfile.TemporaryDirectory() as folder:
         process = run(arguments, Path(folder))
         time.sleep(delay)
         ready = process.poll() is None and is_ready(process.pid)
+        used = time_used(process.pid) if process.returncode is None else 0.0
+        sent_at = time.monotonic()
         process.send_signal(sent)
         if process.returncode is None:
-            late = is_exiting(process.pid)
             wait_until_ended(process.pid)
+            at_once = time.monotonic() - sent_at < SOON
+            late = at_once and time_used(process.pid) - used < LITTLE
             late |= names_signal(status(process.pid), WAITING, sent)
         else:
             late = True  # nothing was sent to it
-        ready &= not late
         error = process.communicate(timeout=PATIENCE)[1]
+        ready &= not late or process.returncode == 128 + sent
         left = [path.name for path in Path(folder).iterdir()]
     return Stopped(process.returncode, error, ready, left)
 

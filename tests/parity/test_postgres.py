@@ -803,7 +803,7 @@ def test_the_cells_are_private(towns: str, tmp_path: Path, monkeypatch: pytest.M
         modes.append(stat.S_IMODE(path.stat().st_mode))
         return real(path, ways, longest)
 
-    monkeypatch.setattr(reading, "arriving", arriving)
+    monkeypatch.setattr(reading, "select_from_file", arriving)
     with open_source(towns, temp=tmp_path) as (_, questions):
         questions.sizes(["town"])
         (scratch,) = tmp_path.iterdir()

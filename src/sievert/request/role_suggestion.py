@@ -96,7 +96,7 @@ def _is_telling(column: str) -> bool:
 def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
     """The option of the likely role of a column, and the key of the reason.
 
-    >>> [suggest_role(c, ColumnEvidence(80, 1000)) for c in ("salary", "age")]
+    >>> [suggest_role(c, ColumnEvidence(values=80, records=1000)) for c in ("salary", "age")]
     [('-s', 'secret'), ('-q', 'known')]
     """
     name = column.casefold()
