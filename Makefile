@@ -106,6 +106,7 @@ generate: $(VENV)/.full
 	$(BIN)/python -m website.function_stub
 	$(BIN)/python -m website.compiled_rules
 	$(BIN)/python -m website.loss_names
+	$(BIN)/python -m website.attack_names
 	$(BIN)/python -m website.measure_tables
 	$(BIN)/python -m website.api_reference
 
