@@ -1,0 +1,172 @@
+"""Limits on the table as a whole that are sums over its classes.
+
+Many measures of a whole table are a sum over classes, divided by something that no release changes:
+the number of records, or the entropy of a secret. A limit on such a measure is met if
+
+    sum over classes of  form(class) + per_record * records + per_named * records with one value
+
+is at most `bound`. Joining two classes never raises the sum. `protect` forms classes by it, before
+the release is measured.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+
+
+class Form(IntEnum):
+    """What a class adds to a sum besides what each of its records adds."""
+
+    COUNT = 0  # 1
+    BELOW = 1  # its records, if it has fewer than `size`
+    PAIRS = 2  # minus the ordered pairs of its records
+    ALIKE = 3  # minus its records times the bits of choosing one of them
+    LARGEST = 4  # its records with the most frequent value of the secret
+    DOUBT = 5  # minus its records times the entropy of the secret in the class, in bits
+
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassSum:
+    """A limit as a sum over classes; see the module."""
+
+    form: Form
+    bound: float
+    per_record: float = 0.0
+    per_named: float = 0.0
+    named: int = 0  # the number of the value that `per_named` is about
+    size: int = 0  # of Form.BELOW
+    known: bool = False  # whether records without a secret are left out
+
+
+Terms = Callable[[float, Ints, int], ClassSum]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumRule:
+    """How a limit on a measure becomes a sum over classes.
+
+    `of_record` and `of_secret` make the sum where the target is the record, and where it is a
+    secret; None where the measure has no such target. Both take the limit, how many records of the
+    table have each value of the secret (each record is a value of its own where the target is the
+    record), and the size that the measure has as a parameter.
+    """
+
+    side: Literal["min", "max"]  # of the limit
+    of_record: Terms | None = None
+    of_secret: Terms | None = None
+    known: bool = False  # whether a limit on a secret is also judged without missing values
+    in_parts: bool = False  # whether the values of the secret are merged by the policy's parts
+
+
+def entropy_of(totals: Ints) -> float:
+    """The entropy of a distribution, in bits."""
+    shares: Floats = totals[totals > 0] / max(1, int(totals.sum()))
+    return -math.fsum((shares * np.log2(shares)).tolist())
+
+
+def _count(limit: float, totals: Ints, size: int) -> ClassSum:
+    """There are at most `limit` classes."""
+    return ClassSum(form=Form.COUNT, bound=limit)
+
+
+def _count_per_record(limit: float, totals: Ints, size: int) -> ClassSum:
+    """There are at most `limit` classes for each record."""
+    return ClassSum(form=Form.COUNT, per_record=-limit, bound=0.0)
+
+
+def _alone(limit: float, totals: Ints, size: int) -> ClassSum:
+    """At most the share `limit` of the records is alone in a class."""
+    return ClassSum(form=Form.BELOW, size=2, per_record=-limit, bound=0.0)
+
+
+def _below(limit: float, totals: Ints, size: int) -> ClassSum:
+    """At most `limit` records are in classes of fewer than `size`."""
+    return ClassSum(form=Form.BELOW, size=size, bound=limit)
+
+
+def _pairs(limit: float, totals: Ints, size: int) -> ClassSum:
+    """At most the share `limit` of all pairs of records is told apart."""
+    records = int(totals.sum())
+    return ClassSum(form=Form.PAIRS, bound=-(1.0 - limit) * records * (records - 1))
+
+
+def _largest(limit: float, totals: Ints, size: int) -> ClassSum:
+    """The share of right guesses is at most `limit`."""
+    return ClassSum(form=Form.LARGEST, per_record=-limit, bound=0.0)
+
+
+def _gain(limit: float, totals: Ints, size: int) -> ClassSum:
+    """The classes put at most the share `limit` of the wrong guesses right."""
+    named = int(totals.argmax())
+    return ClassSum(
+        form=Form.LARGEST, per_record=-limit, per_named=limit - 1.0, named=named, bound=0.0
+    )
+
+
+def _entropy_rule(left: Callable[[float, float], float]) -> tuple[Terms, Terms]:
+    """The sums of a limit that leaves `left(limit, entropy)` bits of a record or a secret open."""
+
+    def of_record(limit: float, totals: Ints, size: int) -> ClassSum:
+        bits = left(limit, entropy_of(totals))
+        return ClassSum(form=Form.ALIKE, per_record=bits, bound=0.0)
+
+    def of_secret(limit: float, totals: Ints, size: int) -> ClassSum:
+        bits = left(limit, entropy_of(totals))
+        return ClassSum(form=Form.DOUBT, per_record=bits, bound=0.0)
+
+    return of_record, of_secret
+
+
+def _information(limit: float, entropy: float) -> float:
+    return entropy - limit
+
+
+def _rate(limit: float, entropy: float) -> float:
+    return (1.0 - limit) * entropy
+
+
+def _privacy(limit: float, entropy: float) -> float:
+    return entropy + math.log2(1.0 - limit) if limit < 1.0 else -math.inf
+
+
+def _least(limit: float, entropy: float) -> float:
+    return limit
+
+
+def _least_rate(limit: float, entropy: float) -> float:
+    return limit * entropy
+
+
+def _entropy_sums(side: Literal["min", "max"], left: Callable[[float, float], float]) -> SumRule:
+    of_record, of_secret = _entropy_rule(left)
+    return SumRule(side=side, of_record=of_record, of_secret=of_secret)
+
+
+# By measure. A measure that is not here, and that no class alone can breach, is checked on releases.
+SUM_RULES: dict[str, SumRule] = {
+    "classes": SumRule(side="max", of_record=_count),
+    "unique_records": SumRule(side="max", of_record=_alone),
+    "average_risk": SumRule(side="max", of_record=_count_per_record),
+    "distinction": SumRule(side="max", of_record=_count_per_record),
+    "records_below": SumRule(side="max", of_record=_below),
+    "separation": SumRule(side="max", of_record=_pairs),
+    "bayes_vulnerability_posterior": SumRule(
+        side="max", of_record=_count_per_record, of_secret=_largest
+    ),
+    "guess_gain": SumRule(side="max", of_secret=_gain, known=True),
+    "mutual_information": _entropy_sums("max", _information),
+    "discrimination_rate": _entropy_sums("max", _rate),
+    "conditional_privacy": _entropy_sums("max", _privacy),
+    "conditional_entropy": _entropy_sums("min", _least),
+    "normalized_conditional_entropy": _entropy_sums("min", _least_rate),
+    "semantic_discrimination_rate": SumRule(
+        side="max", of_secret=_entropy_rule(_rate)[1], in_parts=True
+    ),
+}
