@@ -84,11 +84,11 @@ def bare(path: str, quasi: Sequence[str], secret: str) -> Callable[[], object]:
 def ours(path: str, quasi: Sequence[str], secret: str) -> list[Any]:
     """Every measure of every subset, from the file."""
     from sievert.measurement.combinations import count_combinations
-    from sievert.measurement.population_risks import LARGE
+    from sievert.measurement.population_risks import LARGE_POPULATION
     from sievert.measurement.subsets import Subsets
     from sievert.session import open_source
 
-    with open_source(path, large=LARGE) as (_, questions):
+    with open_source(path, large=LARGE_POPULATION) as (_, questions):
         subsets = Subsets(count_combinations(questions, quasi, [secret]))
         subsets.all()
         return subsets.nonempty

@@ -89,15 +89,15 @@ class Roles:
         """Read the roles back from the JSON of a result."""
         kept = given.get("kept") or {}
         return cls(
-            quasi=tuple(given["quasi"]),
-            sensitive=tuple(given["sensitive"]),
+            quasi=tuple(given.get("quasi") or ()),
+            sensitive=tuple(given.get("sensitive") or ()),
             identifier=tuple(given.get("identifier") or ()),
             person=given.get("person"),
             household=given.get("household"),
             weight=given.get("weight"),
             ignored=dict(given.get("ignored") or {}),
             kept={column: entry["reason"] for column, entry in kept.items()},
-            unknowable=tuple(c for c, entry in kept.items() if entry["outsiders_cannot_know"]),
+            unknowable=tuple(c for c, entry in kept.items() if entry.get("outsiders_cannot_know")),
             rows_are_people=bool(given.get("rows_are_people")),
         )
 

@@ -1,4 +1,4 @@
-"""A source opened on an engine, every record accounted for; the clock of what is done with it."""
+"""Opening a source on an engine, with every record accounted for; the clock of its steps."""
 
 import math
 import os
@@ -27,17 +27,17 @@ from sievert.sources.table import Table, check_width, open_table, split_member
 if TYPE_CHECKING:
     from sievert.counts.people import PeopleQuestions
 
-LONGEST_RUN = 366 * 24 * 3600  # seconds: what takes longer than a year needs no limit
+LONGEST_RUN = 366 * 24 * 3600  # seconds: longer than a year is no limit
 OPTIONS = tuple(ReaderOptions.__annotations__)
 MOST_THREADS = 1024
-MARK = Suppression().mark
+SUPPRESSION_MARK = Suppression().mark
 
 
 class Measurable(Protocol):
     """Work whose progress can be measured."""
 
     def progress(self) -> float:
-        """Per cent that are done; -1 where that is not known."""
+        """The per cent that are done; -1 if that is not known."""
 
 
 Steps = Callable[[str, Measurable | None], None]
@@ -48,13 +48,14 @@ def no_progress(_step: str, _work: Measurable | None) -> None:
 
 
 class Clock:
-    """Seconds of each step, passed on to whoever shows progress."""
+    """Measures the seconds of each step, and passes steps on to `watch`, which shows progress."""
 
     def __init__(self, watch: Steps) -> None:
         self.watch = watch
         self.steps: dict[str, float] = {}
         self.peaks: dict[str, int] = {}
-        self.step, self.since = "", time.perf_counter()
+        self.step = ""
+        self.since = time.perf_counter()
         self.deadline = math.inf
 
     def __call__(self, step: str, work: Measurable | None) -> None:
@@ -63,26 +64,32 @@ class Clock:
         self.watch(step, work)
 
     def stop(self) -> dict[str, Any]:
-        """End the step that is running; the seconds and the memory of all steps so far."""
+        """End the running step; return the seconds and the memory of all steps so far."""
         now = time.perf_counter()
         if self.step:
             self.steps[self.step] = self.steps.get(self.step, 0.0) + now - self.since
             self.peaks[self.step] = peak_memory()
-        self.step, self.since = "", now
+        self.step = ""
+        self.since = now
         return {"timings": self.steps, "peaks": self.peaks}
 
     def count(self, step: str, expected: int) -> Callable[[], None]:
-        """Begin a step of so many parts; to be called at each, which ends the work in time."""
+        """Begin a step of `expected` parts; return a function to call at each part.
+
+        The function raises an error once the time is up.
+        """
         counter = PartCounter(expected, self.deadline)
         self(step, counter)
         return counter
 
 
 class PartCounter:
-    """Counts the parts of a step that have begun; an error once the time is up."""
+    """Counts the parts of a step that have begun; raises an error once the time is up."""
 
     def __init__(self, expected: int, deadline: float) -> None:
-        self.expected, self.deadline, self.begun = expected, deadline, 0
+        self.expected = expected
+        self.deadline = deadline
+        self.begun = 0
 
     def __call__(self) -> None:
         self.begun += 1
@@ -90,7 +97,7 @@ class PartCounter:
             raise ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
 
     def progress(self) -> float:
-        """Per cent of the parts that have begun before."""
+        """The per cent of the parts that began before the last one."""
         return min(100.0, 100.0 * max(0, self.begun - 1) / max(1, self.expected))
 
 
@@ -108,11 +115,13 @@ def open_source(
 ) -> Iterator[tuple[Table, Questions]]:
     """Open a source on an engine; every record is accounted for, and nothing stays behind.
 
-    Packed keys count tables of at least `large` records; where it is not given, they must be worth
-    loading compiled code for so many secrets. `states` may stand in place of a table.
+    Packed keys count tables of at least `large` records. By default a table must be large enough to
+    load compiled code for this number of `secrets`. With `states`, the source may be a count state.
     """
     if large is None:
-        large = LARGE if "numba" in sys.modules else max(LARGE, LOADING // max(1, secrets))
+        large = (
+            PACKED_FROM if "numba" in sys.modules else max(PACKED_FROM, LOADING // max(1, secrets))
+        )
     engine, timeout = _check_options(data, options)
     started = time.monotonic()
     if timeout is not None:
@@ -140,16 +149,15 @@ def open_source(
         )
         try:
             running: list[Adapter | Questions] = [adapter]
-            limit: AbstractContextManager[Callable[[], None]] = (
-                nullcontext(lambda: None)
-                if timeout is None
-                else _deadline(timeout, started, running)
-            )
+            limit: AbstractContextManager[Callable[[], None]] = nullcontext(lambda: None)
+            if timeout is not None:
+                limit = _deadline(timeout, started, running)
             with limit as check:
                 check_width(table.name, len(adapter.columns), options)
                 questions = _questions(adapter, table, options, large)
                 questions.suppression = Suppression(
-                    options.get("suppressed", MARK), options.get("keep_suppressed", False)
+                    mark=options.get("suppressed", SUPPRESSION_MARK),
+                    kept=options.get("keep_suppressed", False),
                 )
                 questions.first_line = table.kind == "csv" and table.header
                 running.append(questions)
@@ -163,7 +171,7 @@ def open_source(
 
 
 def _check_state(table: Table, engine: Engine, *, verify: bool, accepted: bool) -> Table:
-    """The state's table; an error where the records are needed, or what only they can tell."""
+    """The state's table; raise an error if the records themselves are needed."""
     require(
         accepted,
         "a count state stands where a table with its records is needed",
@@ -183,11 +191,13 @@ def _check_state(table: Table, engine: Engine, *, verify: bool, accepted: bool) 
 
 
 def _check_options(data: Any, options: ReaderOptions) -> tuple[Engine, float | None]:
-    """The engine and the time limit; an error for an unknown option or one out of its range."""
-    if wrong := [option for option in options if option not in OPTIONS]:
+    """The engine and the time limit; raise an error for a wrong option or value."""
+    wrong = [option for option in options if option not in OPTIONS]
+    if wrong:
         raise unknown("option", wrong[0], OPTIONS)
     engine = choose_engine(options.get("engine"), data)
-    threads, timeout = options.get("threads"), options.get("timeout")
+    threads = options.get("threads")
+    timeout = options.get("timeout")
     require(
         threads is None or 1 <= threads <= MOST_THREADS,
         f"--threads must be at least 1 and at most {MOST_THREADS}",
@@ -205,7 +215,7 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[Engine, float | N
             bytes_ = unpack.size(given, option)
             if option == "--memory" and not engine.own_processes:
                 isolation.announce_memory(bytes_)
-    mark = options.get("suppressed", MARK)
+    mark = options.get("suppressed", SUPPRESSION_MARK)
     require(
         mark is None or (isinstance(mark, str) and "\0" not in mark),
         "--suppressed takes a text without NUL characters",
@@ -213,29 +223,31 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[Engine, float | N
     return engine, timeout
 
 
-SMALL = 10_000  # records up to which one statement takes longer than fetching them
-LARGE = 10_000  # records from which packed keys are faster where their compiled code is loaded
-LOADING = 10**6  # records times secrets from which they are worth loading it
-SHARE = 0.6  # of the memory that there is, for packed keys
-LOADED = 150 << 20  # bytes that the compiled code and what it needs take
+SMALL = 10_000  # records up to which fetching them takes less time than one statement
+PACKED_FROM = 10_000  # records from which packed keys are faster, if their compiled code is loaded
+LOADING = 10**6  # records times secrets from which loading the compiled code is worth it
+SHARE = 0.6  # of the available memory, for packed keys
+LOADED = 150 << 20  # bytes of the compiled code and the libraries that it needs
 
 
 def _questions(adapter: Adapter, table: Table, options: ReaderOptions, large: int) -> Questions:
-    """The questions about a table: records in memory answer what they can."""
+    """Make the questions about a table; records in memory answer what they can."""
     if table.state is not None:
         return _state_questions(adapter, table.state, options, large)
     questions = Questions(adapter, adapter.expected)
     if adapter.records_here:
         memory = _records_in_memory(questions, table, options, large)
-        questions.memory = questions.memory if memory is None else memory
+        if memory is not None:
+            questions.memory = memory
     return questions
 
 
 def _records_in_memory(
     questions: Questions, table: Table, options: ReaderOptions, large: int
 ) -> MemoryCells | None:
-    """NumPy for a small table, packed keys for a larger one; None where the engine is better."""
-    adapter, records = questions.engine, questions.records
+    """Codes for a small table, packed keys for a larger one; None if the engine is better."""
+    adapter = questions.engine
+    records = questions.records
     if records < min(large, SMALL) and not options.get("memory"):
         from sievert.counts.coded import CodedTable
 
@@ -256,7 +268,7 @@ def _records_in_memory(
 
 
 def _room(options: ReaderOptions) -> int:
-    """The memory that there is for packed keys, and for what is made of them."""
+    """The memory for packed keys and for the work with them."""
     given = options.get("memory")
     return unpack.size(given, "--memory") - LOADED if given else physical_memory()
 
@@ -264,7 +276,7 @@ def _room(options: ReaderOptions) -> int:
 def _state_questions(
     adapter: Adapter, state: StateManifest, options: ReaderOptions, large: int
 ) -> Questions:
-    """The questions about a state: packed keys answer what they can of a large one."""
+    """Make the questions about a state; packed keys answer what they can if it is large."""
     from sievert.counts.state.notes import StateNotes
 
     questions = Questions(adapter, state.records, StateNotes(state))
@@ -280,7 +292,7 @@ def _state_questions(
 
 
 def count_people(questions: Questions, person: str) -> "PeopleQuestions":
-    """The same table, counted in distinct people; once until records are left out."""
+    """Make the questions about the people of a table; the same ones until records are left out."""
     from sievert.counts.people import PeopleQuestions
 
     people: PeopleQuestions | None = questions.in_people.get(person)
@@ -297,7 +309,7 @@ def count_people(questions: Questions, person: str) -> "PeopleQuestions":
 def _deadline(
     timeout: float, started: float, running: list[Adapter | Questions]
 ) -> Iterator[Callable[[], None]]:
-    """Stop what is running when the time is up; what was asked then ends with an error."""
+    """Stop the running work when the time is up; a running question then ends with an error."""
     late = ExhaustedError(f"not done within {timeout:g} seconds", hint="a longer --timeout")
 
     def check() -> None:
@@ -306,7 +318,7 @@ def _deadline(
 
     check()
     left = started + timeout - time.monotonic()
-    timer = threading.Timer(left, lambda: [each.interrupt() for each in running])
+    timer = threading.Timer(left, lambda: [work.interrupt() for work in running])
     timer.daemon = True
     timer.start()
     try:

@@ -18,14 +18,26 @@ FUNCTION = '''def pairs_alike(target: RecordTarget, _: Options) -> Number:
     return int((target.sizes.sizes * (target.sizes.sizes - 1) // 2 * target.sizes.times).sum())
 
 
+PAIRS_ALIKE = Measure(
+    id="pairs_alike",
+    title="Pairs that look alike",
+    unit="1",
+    low=0,
+    high=None,
+    riskier="low",
+    formula="sum_q n_q(n_q - 1)/2",
+    source="an example",
+    reading="so many pairs of records share a class",
+    laws=(*ALWAYS, *MONOTONE),
+    compute=pairs_alike,
+    kinds=("record",),
+    influence=None,
+)
+
+
 CLASSES: tuple'''
-RECORD = """    ),
-    Measure(
-        "pairs_alike", "Pairs that look alike", "1", 0, None, "low",
-        "sum_q n_q(n_q - 1)/2", "an example", "so many pairs of records share a class",
-        (*ALWAYS, *MONOTONE), pairs_alike, ("record",),
-        influence=None,
-    ),
+LISTED = """    DISTINCTION,
+    PAIRS_ALIKE,
 )
 """
 PAGE = """# Pairs that look alike (`pairs_alike`)
@@ -118,7 +130,7 @@ def generate(project: Path) -> None:
 def test_the_recipe_for_a_measure_is_complete(project: Path) -> None:
     steps, source = recipe(), "src/sievert/measures/classes.py"
     edit(project / source, "CLASSES: tuple", FUNCTION)
-    edit(project / source, "    ),\n)\n", RECORD)
+    edit(project / source, "    DISTINCTION,\n)\n", LISTED)
     (project / "docs/measures/pairs_alike.md").write_text(PAGE, encoding="utf-8")
     slowly = '    result["pairs_alike"] = sum(n * (n - 1) // 2 for n in sizes)\n'
     edit(project / "tests/helpers/oracle.py", ORACLE, ORACLE + slowly)
@@ -162,23 +174,35 @@ def _limit(_: Ints, limit: float) -> float:
     return limit
 
 
-DIVERSITY: tuple'''
-DOUBT_RECORD = """        instead="confidence_gain = { max = 0.5 }",
-    ),
-    Measure(
-        "least_doubt", "Least doubt", "1", 0, 1, "low",
-        "1 - max_q,s n_qs/n_q", "an example", "this share of some class has another value",
-        (*BLIND, *MONOTONE), least_doubt, ("secret",), frozenset({"known"}),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(
-                name="doubt", side="min", excess=doubt_lack, convex=True,
-                largest_excess=_limit, known=True,
-            ),
+LEAST_DOUBT = Measure(
+    id="least_doubt",
+    title="Least doubt",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="low",
+    formula="1 - max_q,s n_qs/n_q",
+    source="an example",
+    reading="this share of some class has another value",
+    laws=(*BLIND, *MONOTONE),
+    compute=least_doubt,
+    kinds=("secret",),
+    needs=frozenset({"known"}),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(
+            name="doubt", side="min", excess=doubt_lack, convex=True,
+            largest_excess=_limit, known=True,
         ),
-        in_percent=True,
     ),
+    in_percent=True,
+)
+
+
+DIVERSITY: tuple'''
+DOUBT_LISTED = """    ALPHA_K,
+    LEAST_DOUBT,
 )
 """
 DOUBT_PAGE = PAGE.replace("Pairs that look alike (`pairs_alike`)", "Least doubt (`least_doubt`)")
@@ -228,8 +252,7 @@ def protect(project: Path, limit: str, *options: str) -> dict[str, Any]:
 def test_the_recipe_for_a_measure_that_protect_honours_is_complete(project: Path) -> None:
     steps, source = recipe("Add a measure that protect honours"), project / "src/sievert"
     edit(source / "measures/diversity.py", "DIVERSITY: tuple", DOUBT)
-    end = '        instead="confidence_gain = { max = 0.5 }",\n    ),\n)\n'
-    edit(source / "measures/diversity.py", end, DOUBT_RECORD)
+    edit(source / "measures/diversity.py", "    ALPHA_K,\n)\n", DOUBT_LISTED)
     before, example = DOUBT_PAGE.split(">>>", 1)
     page = before + DOUBT_EXAMPLE + "\n## Limits" + example.split("## Limits")[1]
     (project / "docs/measures/least_doubt.md").write_text(page, encoding="utf-8")

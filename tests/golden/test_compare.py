@@ -78,21 +78,21 @@ def test_releases_of_adult(reference: Path, name: str) -> None:
     assert release.disclosed.identity.whole.value == pytest.approx(identity, rel=EXACT)
     assert release.losses["discernability"].value == discernability
     assert release.losses["generalization_loss"].value == pytest.approx(general, abs=1e-10)
-    assert release.records["suppressed"] == suppressed
-    before = found.original["attribute_disclosure"]["occupation"].whole
+    assert release.records.suppressed == suppressed
+    before = found.original.attribute["occupation"].whole
     lost = release.disclosed.loss["occupation"].whole
     assert lost.value == pytest.approx(before.value - told, rel=1e-10)
     # Not the difference of both corrected values, which is -0.209 for the eight columns.
     assert lost.corrected == pytest.approx(lost.excess, abs=1e-12)
     low, high = lost.interval
     assert lost.reason is None and 0 <= low <= lost.corrected <= high
-    assert release.disclosed.attribute["occupation"].details["floor"] <= bits.value
+    assert release.disclosed.attribute["occupation"].floor <= bits.value
     assert release.pairing.paired is True and min(release.pairing.excess) > 100
 
 
 def test_the_original_itself(reference: Path) -> None:
     """I(occupation; column), and with all four of them."""
-    before = compared(reference, "qi4").original["attribute_disclosure"]["occupation"]
+    before = compared(reference, "qi4").original.attribute["occupation"]
     assert before.whole.value == pytest.approx(0.3962645195393264, rel=EXACT)
     assert before.whole.share == pytest.approx(0.11666520758675877, rel=EXACT)
     printed = {
@@ -113,7 +113,7 @@ def first(reference: Path) -> dict[str, list[Any]]:
 def test_the_key_of_few_records_is_mostly_noise(first: dict[str, list[Any]]) -> None:
     seven = [c for c in first if c not in ("age", "occupation")]
     found = sievert.compare(first, first, seven, "occupation", shuffles=19)
-    bits = found.original["attribute_disclosure"]["occupation"]
+    bits = found.original.attribute["occupation"]
     assert bits.whole.value == pytest.approx(1.4307419563, abs=1e-10)
     assert bits.whole.chance == pytest.approx(0.9822769955, abs=1e-10)
     assert bits.whole.corrected == pytest.approx(0.4484649608, abs=1e-10)
@@ -143,7 +143,7 @@ def test_pupils_by_their_number(reference: Path) -> None:
     found = sievert.compare(
         folder / "StudentsMath_Score.csv", files, quasi, "Score", key="Student", shuffles=19
     )
-    assert [r.records["not_released"] for r in found.releases] == [1, 62, 152]
+    assert [r.records.not_released for r in found.releases] == [1, 62, 152]
     assert [r.rows for r in found.releases] == [215, 154, 64]
     identity = [r.disclosed.identity.whole.value for r in found.releases]
     assert identity == sorted(identity, reverse=True)

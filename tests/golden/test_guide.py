@@ -38,7 +38,7 @@ def test_which_release(reference: Path) -> None:
     for line in shown:
         assert " ".join(line.split()) in printed, line
     lost = {n: found[n].disclosed.loss["occupation"].whole for n in names}
-    before = found.original["attribute_disclosure"]["occupation"].whole
+    before = found.original.attribute["occupation"].whole
     assert before.corrected == pytest.approx(0.265, abs=0.0005)
     assert lost["k10_s5"].excess == pytest.approx(0.006, abs=0.0006)
     assert found["k10_s5"].disclosed.identity.whole.maximum == pytest.approx(4.59, abs=0.005)

@@ -70,7 +70,7 @@ def test_releases_of_arx(
 ) -> None:
     path = reference / "data" / "pairs" / "arx_adult" / f"adult_{pair}.csv.gz"
     table = read_columns(path, ";")
-    release = Release(tuple(column(n, adult[n], table[n], ladders[n]) for n in quasi))
+    release = Release(quasi=tuple(column(n, adult[n], table[n], ladders[n]) for n in quasi))
     found = generalization_loss(release)
     assert found.value == pytest.approx(lost, rel=1e-10, abs=1e-12)
     assert discernability(release).value == squares
@@ -90,7 +90,7 @@ def generalised(
     adult: Columns, ladders: dict[str, Hierarchy], quasi: Sequence[str], levels: Sequence[int]
 ) -> Release:
     return Release(
-        tuple(
+        quasi=tuple(
             column(n, adult[n], [ladders[n].at(v, level) for v in adult[n]], ladders[n])
             for n, level in zip(quasi, levels, strict=True)
         )
@@ -163,7 +163,7 @@ def test_nine_records_by_hand(reference: Path) -> None:
         for n in ("ZIPCode", "Age")
     )
     secrets = tuple(column(n, before[n], after[n]) for n in ("Salary", "Disease"))
-    release = Release(quasi, secrets)
+    release = Release(quasi=quasi, secrets=secrets)
     assert discernability(release).value == 27
     assert average_class_size(release).value == 3
     # Six codes begin with 476, three with 479; each label of an age stands for three ages.
@@ -188,7 +188,7 @@ def test_nine_records_by_hand(reference: Path) -> None:
 def test_seven_records_by_hand(reference: Path) -> None:
     """ARX's example, without hierarchies: labels stand for what became them."""
     before, after = small(reference, "test.csv"), small(reference, "test_k2.csv")
-    release = Release(tuple(column(n, before[n], after[n]) for n in before))
+    release = Release(quasi=tuple(column(n, before[n], after[n]) for n in before))
     assert discernability(release).value == 4 + 9 + 4
     assert average_class_size(release).value == 7 / 3
     found = generalization_loss(release)

@@ -10,7 +10,7 @@ from sievert.counts.answers import Gaps, JointCounts, Profiles, RecordCounts, Se
 
 def record_counts(sizes: Sequence[int], times: Sequence[int] | None = None) -> RecordCounts:
     found = Sizes.from_arrays(sizes, times or [1] * len(sizes))
-    return RecordCounts(found.records, found)
+    return RecordCounts(records=found.records, sizes=found)
 
 
 def secret_counts(matrix: Sequence[Sequence[int]]) -> SecretCounts:

@@ -57,7 +57,7 @@ def both(data: Any, monkeypatch: pytest.MonkeyPatch, *roles: Any, **options: Any
     ):
         monkeypatch.setattr(session, "SMALL", small)
         monkeypatch.setattr(session, "_room", lambda _, room=room: room)
-        monkeypatch.setattr(session, "LARGE", large)
+        monkeypatch.setattr(session, "PACKED_FROM", large)
         monkeypatch.setattr(session, "LOADING", large)
         # Classes of numbers are solved in compiled code beside packed keys.
         monkeypatch.setattr(compromise, "FEW_CELLS", large)
@@ -360,7 +360,7 @@ def test_one_pass_for_all_secrets(
         lambda self, sql, *given: statements.append(sql) or execute(self, sql, *given),
     )
     monkeypatch.setattr(packed_keys, "DENSE", dense)
-    monkeypatch.setattr(session, "LARGE", 0)
+    monkeypatch.setattr(session, "PACKED_FROM", 0)
     monkeypatch.setattr(session, "LOADING", 0)
     data: Any = table if source == "arrow" else tmp_path / "t"
     if source == "parquet":
@@ -402,7 +402,7 @@ def test_records_that_do_not_fit_are_read_once_per_secret(
         lambda self, sql, *given: statements.append(sql) or execute(self, sql, *given),
     )
     monkeypatch.setattr(packed_keys, "DENSE", 0)
-    monkeypatch.setattr(session, "LARGE", 0)
+    monkeypatch.setattr(session, "PACKED_FROM", 0)
     monkeypatch.setattr(session, "LOADING", 0)
     results = []
     for room, chunk in ((TINY, 300), (10**9, 3000)):
@@ -471,7 +471,7 @@ def test_classes_that_tie(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_people_are_counted_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they repeat, how many they are and what is missing follow from that count."""
-    monkeypatch.setattr(session, "LARGE", 0)
+    monkeypatch.setattr(session, "PACKED_FROM", 0)
     monkeypatch.setattr(session, "LOADING", 0)
     passes, asked, query_records = watch_passes(monkeypatch), list[str](), DuckDB.query_records
     monkeypatch.setattr(
@@ -490,7 +490,7 @@ def test_a_stopped_count_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
     count = packed.PackedRecords._count
     monkeypatch.setattr(packed.PackedRecords, "_count", stop)
-    monkeypatch.setattr(session, "LARGE", 0)
+    monkeypatch.setattr(session, "PACKED_FROM", 0)
     monkeypatch.setattr(session, "LOADING", 0)
     with pytest.raises(sievert.SievertError, match="stopped before"):
         sievert.assess(random_table(Random(1)), ["number"], ["secret"])
@@ -501,7 +501,7 @@ def test_explain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parquet.write_table(random_table(Random(8)), path)
     found = []
     for large in (10**12, 0):
-        monkeypatch.setattr(explanation, "LARGE", large)
+        monkeypatch.setattr(explanation, "LARGE_POPULATION", large)
         explained = sievert.explain(path, ["number", "text", "day", "flag"], ["secret"])
         found.append(json.dumps(explained.to_dict(), sort_keys=True))
     assert found[0] == found[1]

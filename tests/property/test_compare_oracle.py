@@ -76,9 +76,9 @@ def test_informations(part: int) -> None:
             after = oracle.released_keys(case["release"], case["pairs"], quasi)
             secrets = [row[secret] for row in case["original"]]
             farthest = max(oracle.t_by_class(after, secrets).values())
-            assert close(bits.details["t_closeness"], farthest), where
-            assert close(bits.details["floor"], oracle.information_floor(after, secrets)), where
-            assert bits.details["floor"] <= bits.whole.value + EXACT
+            assert close(bits.t_closeness, farthest), where
+            assert close(bits.floor, oracle.information_floor(after, secrets)), where
+            assert bits.floor <= bits.whole.value + EXACT
             if case["function"]:
                 assert found.loss[secret].whole.value >= -EXACT
         looked += 1

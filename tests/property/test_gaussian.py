@@ -133,7 +133,13 @@ def test_e12_discrepancies_are_in_standard_errors() -> None:
     for factor in (1, 1024):
         values, labels = ([repr(float(t * factor)) for t in side] for side in (x, y))
         codes = np.arange(200)
-        release = Release((PairedColumn("a", codes, codes, values, labels),))
+        release = Release(
+            quasi=(
+                PairedColumn(
+                    name="a", original=codes, released=codes, values=values, labels=labels
+                ),
+            )
+        )
         found.append(probabilistic_information_loss(release))
     assert found[0].value == pytest.approx(found[1].value, rel=1e-12)
     assert 0 < float(found[0].value or 0) < 1

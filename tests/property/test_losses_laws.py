@@ -23,7 +23,7 @@ import pytest
 from sievert.formatting.remarks import Remark
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.losses import distortion, generalisation, margins
-from sievert.losses.loss import GONE, Kind, PairedColumn, Release
+from sievert.losses.loss import GONE, LossKind, PairedColumn, Release
 
 TABLES = 400
 CHUNKS = 8
@@ -47,7 +47,14 @@ def column(
 ) -> PairedColumn:
     """A column from its texts."""
     (original, values), (released, labels) = coded(before), coded(after)
-    return PairedColumn(name, original, released, values, labels, ladder)
+    return PairedColumn(
+        name=name,
+        original=original,
+        released=released,
+        values=values,
+        labels=labels,
+        hierarchy=ladder,
+    )
 
 
 def loss(name: str, release: Release) -> Any:
@@ -55,7 +62,7 @@ def loss(name: str, release: Release) -> Any:
     found = KINDS[name].compute(release)
     _plain(found.value), _plain(found.columns), _plain(found.details)
     assert (found.value is None) == (found.reason is not None)
-    kind: Kind = KINDS[name]
+    kind: LossKind = KINDS[name]
     if found.value is not None:
         assert kind.low is None or found.value >= kind.low
         assert kind.high is None or found.value <= kind.high
@@ -145,7 +152,7 @@ def release(number: int) -> tuple[list[Made], Release]:
     columns = [made(chance, f"q{i}", dropped) for i in range(chance.randint(1, 3))]
     secret = [made(chance, "s", dropped)] if chance.random() < 0.3 else []
     quasi, secrets = ([m.column for m in group] for group in (columns, secret))
-    return [*columns, *secret], Release(tuple(quasi), tuple(secrets))
+    return [*columns, *secret], Release(quasi=tuple(quasi), secrets=tuple(secrets))
 
 
 # -- the slow count -------------------------------------------------------------------------------
@@ -354,7 +361,9 @@ def test_numbers_are_the_slow_count(chunk: int) -> None:
         ]
         texts = [None if x is None else str(float(x)) for x in before]
         after = [x if x in (None, DROPPED) else str(float(x)) for x in noisy]
-        entry = loss("expected_distortion", Release((column("x", texts, after),))).columns["x"]
+        entry = loss("expected_distortion", Release(quasi=(column("x", texts, after),))).columns[
+            "x"
+        ]
         numbers = [x for x in noisy if x not in (None, DROPPED)]
         if there and numbers:
             mean = sum(there) / len(there)
@@ -381,7 +390,7 @@ def test_numbers_are_the_slow_count(chunk: int) -> None:
             else:
                 a, b = max(ends[0], low), min(ends[1], high)
                 widths.append(max(b - a, Fraction(0)) / (high - low) if high > low else Fraction(0))
-        found = loss("normalized_certainty_penalty", Release((column("x", texts, labels),)))
+        found = loss("normalized_certainty_penalty", Release(quasi=(column("x", texts, labels),)))
         if found.details["reading"]["x"] == "intervals":
             assert high > low
             near(found.value, sum(widths) / records)
@@ -429,7 +438,7 @@ def test_an_unchanged_release_loses_nothing(chunk: int) -> None:
     for number in range(chunk, 120, CHUNKS):
         columns, _ = release(1_000 + number)
         same = [replace(m, after=m.before) for m in columns]
-        whole = Release(tuple(m.column for m in same))
+        whole = Release(quasi=tuple(m.column for m in same))
         for name in KINDS:
             found = loss(name, whole)
             if name == "discernability":
@@ -477,7 +486,7 @@ def test_coarser_labels_never_lose_less(chunk: int) -> None:
 
 
 def _never_less(steps: list[list[Made]], names: Sequence[str]) -> None:
-    releases = [Release(tuple(m.column for m in step)) for step in steps]
+    releases = [Release(quasi=tuple(m.column for m in step)) for step in steps]
     for name in names:
         values = [loss(name, r).value for r in releases]
         for less, more in itertools.pairwise(values):
@@ -490,7 +499,7 @@ def test_order_and_names_do_not_matter(chunk: int) -> None:
         chance = Random(70_000 + number)
         columns, whole = release(2_000 + number)
         quasi = columns[: len(whole.quasi)]
-        plain = Release(tuple(m.column for m in quasi))
+        plain = Release(quasi=tuple(m.column for m in quasi))
         order = list(range(whole.records))
         chance.shuffle(order)
         turned = list(reversed(quasi))
@@ -516,7 +525,7 @@ def test_order_and_names_do_not_matter(chunk: int) -> None:
         for name in KINDS:
             due = loss(name, plain)
             for changed in (turned, moved, other):
-                found = loss(name, Release(tuple(m.column for m in changed)))
+                found = loss(name, Release(quasi=tuple(m.column for m in changed)))
                 assert found.value == due.value, name
                 assert dict(found.columns) == dict(due.columns), name
 

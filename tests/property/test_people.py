@@ -87,10 +87,10 @@ def test_the_oracle_agrees(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
         made = table(seed)
         ladder = {k: v for k, v in made.ladder.items() if k is not None}
         settings = MeasureSettings(
-            {"s": ladder},
-            {"s": made.order},
-            {"s": made.partition},
-            {"alpha_k": {"value": made.named}, "recursive_c": {"l": made.l}},
+            hierarchies={"s": ladder},
+            orders={"s": made.order},
+            partitions={"s": made.partition},
+            parameters={"alpha_k": {"value": made.named}, "recursive_c": {"l": made.l}},
         )
         for small, kind in ((10**4, CodedPeople), (0, PeopleCounter)):
             monkeypatch.setattr(session, "SMALL", small)

@@ -179,7 +179,7 @@ def test_people_with_several_rows_have_a_floor_too(
     monkeypatch.setattr(_search_floor, "MOST_COMBINATIONS", cells - random.choice((1, 5)))
     out = tmp_path / "r.csv" if seed < 2 else None
     floored = sievert.protect(data, out=out, **given)
-    floor = protections[-1].problem.floor.named
+    floor = protections[-1].problem.floor.levels_by_name
     assert floor and any("the search starts from" in w for w in floored.warnings)
     best = least_loss(protections[0], floor)
     assert (best is None) == (floored.met is not True)
@@ -212,7 +212,7 @@ def test_earlier_releases_have_a_floor_too(tmp_path: Path, monkeypatch: pytest.M
     for fewer in (1, 10, 20):
         monkeypatch.setattr(_search_floor, "MOST_COMBINATIONS", cells - fewer)
         floored = sievert.protect(data, **given)
-        floor = protections[-1].problem.floor.named
+        floor = protections[-1].problem.floor.levels_by_name
         best = least_loss(protections[0], floor)
         assert floor and (best is None) == (floored.met is not True)
         if best is not None:

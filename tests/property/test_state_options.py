@@ -151,7 +151,7 @@ def compare(seed: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """One random table, its state, and one command with random options."""
     random = Random(seed)
     if random.random() < 0.5:  # what is large is counted by packed keys
-        monkeypatch.setattr(session, "LARGE", 0)
+        monkeypatch.setattr(session, "PACKED_FROM", 0)
         monkeypatch.setattr(session, "LOADING", 0)
     data, command = table(random), random.choice(("assess", "assess", "explain", "protect"))
     options = make_options(random, command, data)

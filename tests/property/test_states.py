@@ -79,7 +79,7 @@ def test_a_changed_state_is_a_recount(
 ) -> None:
     random = Random(seed)
     if seed % 4 < 2:  # what is large is counted by packed keys
-        monkeypatch.setattr(session, "LARGE", 0)
+        monkeypatch.setattr(session, "PACKED_FROM", 0)
         monkeypatch.setattr(session, "LOADING", 0)
     person = "who" if seed % 2 else None
     size = tried(40, soak=150)
@@ -112,7 +112,7 @@ def test_a_state_is_the_table(seed: int, tmp_path: Path, monkeypatch: pytest.Mon
     """With suppressed records, missing values that match anything, orders and hierarchies."""
     random = Random(seed)
     if seed % 4 < 2:
-        monkeypatch.setattr(session, "LARGE", 0)
+        monkeypatch.setattr(session, "PACKED_FROM", 0)
         monkeypatch.setattr(session, "LOADING", 0)
     made = mark_suppressed(case(random), random, None if seed % 3 == 0 else "*")
     roles = list(made.quasi), [made.secret]
@@ -216,7 +216,7 @@ def test_a_search_from_a_floor_takes_a_state(
         "b": [str(min(random.randrange(8), random.randrange(8))) for _ in range(200)],
         "s": [random.choice("pqr") for _ in range(200)],
     }
-    for name in ("LARGE", "LOADING"):
+    for name in ("PACKED_FROM", "LOADING"):
         monkeypatch.setattr(session, name, large)
     monkeypatch.setattr("sievert.request.requested.LARGE", large)
     sievert.count(data, ["a", "b"], "s", out=tmp_path / "state")

@@ -41,9 +41,20 @@ def table() -> dict[str, list[Any]]:
 
 def measure(compute: Callable[[Any, Any], Any], **fields: Any) -> Measure:
     return Measure(
-        "hostile", "Hostile", "1", 0, None, "high", "f", "-", "tells of one class", ALWAYS, compute,
-        influence=None, **fields,
-    )  # fmt: skip
+        id="hostile",
+        title="Hostile",
+        unit="1",
+        low=0,
+        high=None,
+        riskier="high",
+        formula="f",
+        source="-",
+        reading="tells of one class",
+        laws=ALWAYS,
+        compute=compute,
+        influence=None,
+        **fields,
+    )
 
 
 @pytest.fixture

@@ -156,7 +156,7 @@ def test_engines_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, quasi = random_rows(Random("engines"))
     results = []
     for small, large in ((10**12, 10**12), (0, 10**12), (0, 0)):
-        for name, value in (("SMALL", small), ("LARGE", large), ("LOADING", large)):
+        for name, value in (("SMALL", small), ("PACKED_FROM", large), ("LOADING", large)):
             monkeypatch.setattr(session, name, value)
         found = assessed(rows, quasi, tmp_path / "r.csv", alpha="0.5", fraction="0.1")
         results.append((found.to_dict(), (tmp_path / "r.csv").read_text()))

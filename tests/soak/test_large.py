@@ -24,7 +24,9 @@ def test_ten_million_classes() -> None:
     """10^7 classes of different sizes up to 10^12: relative error at most 1e-12."""
     generator = np.random.default_rng(0)
     sizes = np.unique(generator.integers(1, 10**12, 10_000_000))
-    counts = RecordCounts(sum(map(int, sizes)), Sizes.from_arrays(sizes, np.ones_like(sizes)))
+    counts = RecordCounts(
+        records=sum(map(int, sizes)), sizes=Sizes.from_arrays(sizes, np.ones_like(sizes))
+    )
     target = RecordTarget(counts)
     with mpmath.workdps(40):
         n = mpmath.mpf(counts.records)

@@ -64,7 +64,7 @@ UNITS = {
 def value(name: str, number: float | None, reason: str | None = None) -> Value:
     """A number with its unit and its risky side."""
     unit, riskier = UNITS[name] if name in UNITS else (BY_ID[name].unit, BY_ID[name].riskier)
-    return Value(name, number, unit, riskier, reason)
+    return Value(id=name, value=number, unit=unit, riskier=riskier, reason=reason)
 
 
 def measure_value(name: str, target: Any, **options: Any) -> Value:
@@ -153,10 +153,10 @@ def with_target(cube: Cube, secret: str) -> Cube:
     """The same cells with a quasi-identifier once more as the last column, the secret."""
     at = cube.columns.index(secret)
     return Cube(
-        (*cube.columns, f"{secret} (secret)"),
-        (*cube.codes, cube.codes[at]),
-        cube.counts,
-        (*cube.values, cube.values[at]),
+        columns=(*cube.columns, f"{secret} (secret)"),
+        codes=(*cube.codes, cube.codes[at]),
+        counts=cube.counts,
+        values=(*cube.values, cube.values[at]),
     )
 
 
@@ -179,11 +179,11 @@ class Learned:
         totals = self.totals
         return SecretTarget(
             SecretCounts(
-                self.records,
-                histogram(self.sizes),
-                histogram(totals[totals > 0]),
-                Profiles(self.downwards, self.starts, np.ones_like(self.starts)),
-                joint(
+                records=self.records,
+                sizes=histogram(self.sizes),
+                values=histogram(totals[totals > 0]),
+                profiles=Profiles(self.downwards, self.starts, np.ones_like(self.starts)),
+                joint=joint(
                     self.sizes[self.owner],
                     totals[self.cube.codes[-1]],
                     cells,
@@ -273,12 +273,17 @@ def joint(nq: Ints, ns: Ints, n: Ints, times: Ints) -> JointCounts:
     ns = ns[order]
     n = n[order]
     starts = run_starts(nq, ns, n)
-    return JointCounts(nq[starts], ns[starts], n[starts], np.add.reduceat(times[order], starts))
+    return JointCounts(
+        class_size=nq[starts],
+        value_size=ns[starts],
+        count=n[starts],
+        times=np.add.reduceat(times[order], starts),
+    )
 
 
 def record_target(sizes: Ints) -> RecordTarget:
     """The record itself as the target, found by classes of these sizes."""
-    return RecordTarget(RecordCounts(int(sizes.sum()), histogram(sizes)))
+    return RecordTarget(RecordCounts(records=int(sizes.sum()), sizes=histogram(sizes)))
 
 
 def values_of(cube: Cube, cell: int, show: bool) -> dict[str, str | None] | None:

@@ -183,7 +183,9 @@ def _true(
     half = len(truth.columns) // 2
     theirs = truth.codes[:half]
     own = truth.codes[half:]
-    known = Cube(truth.columns[:half], theirs, truth.counts, truth.values[:half])
+    known = Cube(
+        columns=truth.columns[:half], codes=theirs, counts=truth.counts, values=truth.values[:half]
+    )
     number = candidates(release, known, matchings)
     alike = (m.fits(*codes) for m, *codes in zip(matchings, theirs, own, strict=True))
     fits = np.logical_and.reduce([look_up_cells(release, own) > 0, *alike])  # not left out
@@ -257,9 +259,9 @@ def _original(pairs: Cube, columns: Sequence[str], places: Sequence[int]) -> Cub
     """Some released columns, and the combination of the same columns of the original as one."""
     number = combination_codes([pairs.codes[len(pairs.columns) // 2 + i] for i in places])
     both = Cube(
-        (*columns, "original"),
-        (*(pairs.codes[i] for i in places), number.astype(np.uint32)),
-        pairs.counts,
-        (*(pairs.values[i] for i in places), (None,) * (int(number.max()) + 1)),
+        columns=(*columns, "original"),
+        codes=(*(pairs.codes[i] for i in places), number.astype(np.uint32)),
+        counts=pairs.counts,
+        values=(*(pairs.values[i] for i in places), (None,) * (int(number.max()) + 1)),
     )
     return both.roll_up(both.columns)

@@ -199,11 +199,11 @@ def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
     there = each[2] > 0
     return SecretTarget(
         SecretCounts(
-            learned.records,
-            sizes,
-            histogram(np.array([x for x in (total, rest) if x])),
-            Profiles(pairs[pairs > 0], np.cumsum(lengths) - lengths, times),
-            joint(*(x[there] for x in each)),
+            records=learned.records,
+            sizes=sizes,
+            values=histogram(np.array([x for x in (total, rest) if x])),
+            profiles=Profiles(pairs[pairs > 0], np.cumsum(lengths) - lengths, times),
+            joint=joint(*(x[there] for x in each)),
         )
     )
 
@@ -392,10 +392,10 @@ def _attack_merged(
     code = {text: i for i, text in enumerate(texts, 1)}
     part = np.array([0 if v is None else code[v] for v in labels], dtype=np.uint32)
     merged = Cube(
-        cube.columns,
-        (*cube.codes[:-1], part[cube.codes[-1]]),
-        cube.counts,
-        (*cube.values[:-1], (None, *texts)),
+        columns=cube.columns,
+        codes=(*cube.codes[:-1], part[cube.codes[-1]]),
+        counts=cube.counts,
+        values=(*cube.values[:-1], (None, *texts)),
     ).roll_up(cube.columns)
     plain = homogeneity(merged, show=show, words=MERGED)
     rate = plain.numbers["discrimination_rate"]

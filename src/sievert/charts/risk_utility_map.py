@@ -222,12 +222,12 @@ def _labels(dots: Sequence[Dot], high: float, line: float) -> Iterator[tuple[str
 def of_comparison(comparison: Any) -> dict[str, Spec]:
     """The risk-utility map of each secret of a comparison."""
     require(
-        comparison.original["attribute_disclosure"],
+        comparison.original.attribute,
         "a map of risk and loss needs a secret",
         hint="-s COLUMNS",
     )
     charts: dict[str, Spec] = {}
-    for secret, before in comparison.original["attribute_disclosure"].items():
+    for secret, before in comparison.original.attribute.items():
         whole = significant(before.whole.corrected)
         charts[file_name(charts, "map", secret)] = risk_utility_chart(
             f"What each release discloses, and what it has lost of {short_name(secret)}",
@@ -360,7 +360,7 @@ def tradeoff(
 def of_limit(limits: Any) -> dict[str, Spec]:
     """The curve of each alphabet, with the best recodings into intervals where it is ordered."""
     charts: dict[str, Spec] = {}
-    model = limits.settings["model"]
+    model = limits.settings.model
     secret = ", ".join(limits.roles.sensitive) or "the values themselves"
     for part in limits.parts:
         points = [p for p in part.points if p.objective is not None and p.bound is not None]

@@ -1,7 +1,7 @@
 """Columns that a release keeps besides the measured ones: how they help to find people.
 
-An outsider who can know such a column knows it as a quasi-identifier. The limits on finding people
-are therefore also compared with the numbers of the wider classes, and the worse number decides.
+An outsider who can know such a column knows it like a quasi-identifier. So the limits on finding
+people are also compared with the numbers of classes by all known columns. The worse number decides.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from sievert.policy import Gate
 
 # The reasons of a gate.
-KEPT_UNIQUE, KEPT_NOT_MEASURED = "kept_unique", "kept_not_measured"
+KEPT_UNIQUE = "kept_unique"
+KEPT_NOT_MEASURED = "kept_not_measured"
 KEPT_NAMES_PEOPLE = "kept_names_people"
-MOST_UNIQUE = 0.05  # of the people may have a value of their own in a kept column
+MOST_UNIQUE = 0.05  # share of the people who may have a value of their own in a kept column
 
 
 def measure_with_kept(
@@ -34,7 +35,7 @@ def measure_with_kept(
     measuring: MeasureSettings,
     numbers: Mapping[str, Value],
 ) -> dict[str, Value]:
-    """Add to the `numbers` of finding people those of classes that kept columns make smaller."""
+    """Put beside the `numbers` of finding people those of classes split by the kept columns."""
     ids = [m for m in numbers if m in BY_ID]
     if not roles.knowable or not ids:
         return dict(numbers)
@@ -46,11 +47,11 @@ def measure_with_kept(
 def many_unique(
     questions: Questions, columns: Iterable[str], fresh: Collection[str] = ()
 ) -> list[str]:
-    """The columns in which too many people have values of their own, each or all together.
+    """The columns in which too many people have values of their own, alone or all together.
 
-    Suppressed records count as well, and as a group of their own: a value that nobody else has
-    finds them too. A `fresh` key was made with the release: as nobody knows it, it is looked at
-    alone, and not together with others.
+    Suppressed records count as well, and also as a group of their own, because a value that nobody
+    else has finds them too. Nobody knows a `fresh` key, which was made with the release, so it is
+    examined alone, not together with others.
     """
     columns = list(columns)
     telling = [column for column in columns if _tells_people_apart(questions, [column])]
@@ -70,20 +71,22 @@ def _tells_people_apart(questions: Questions, columns: Sequence[str]) -> bool:
     suppressed: MarkedRecords | None = questions.suppressed
     if suppressed is None:
         return False
-    found, size = suppressed.alone(columns), suppressed.size()
-    of_suppressed = found.members > MOST_UNIQUE * size.members
-    return of_suppressed or found.everybody > MOST_UNIQUE * size.everybody
+    unique = suppressed.alone(columns)
+    size = suppressed.size()
+    of_suppressed = unique.members > MOST_UNIQUE * size.members
+    return of_suppressed or unique.everybody > MOST_UNIQUE * size.everybody
 
 
 def judge_kept_names(
     gate: Gate, questions: Questions, columns: Collection[str], fresh: Collection[str] = ()
 ) -> None:
-    """Add to a gate the kept columns, of some that were counted, that may say who somebody is.
+    """Report to a gate the kept columns among `columns` that may say who somebody is.
 
-    Suppressed records are looked at as well. A `fresh` key was made with the release.
+    Suppressed records are included. A `fresh` key was made with the release.
     """
     kept = [c for c in gate.policy.roles.kept if c in columns and c not in fresh]
-    if naming := naming_columns(questions.with_suppressed(), kept):
+    naming = naming_columns(questions.with_suppressed(), kept)
+    if naming:
         gate.undecided(KEPT_NAMES_PEOPLE, naming)
 
 
@@ -96,14 +99,15 @@ def judge_kept(
     wild: bool,
     fresh: Collection[str] = (),
 ) -> None:
-    """Add to a gate what is not known of kept columns.
+    """Report to a gate the risks of kept columns, and the columns that are not examined.
 
-    Of a count state only some columns are `counted`. With `wild` cards nothing is measured of them.
+    A count state has only the `counted` columns. With `wild` cards, kept columns are not measured.
     A `fresh` key was made with the release.
     """
     kept = [c for c in roles.kept if counted is None or c in counted]
     judge_kept_names(gate, questions, [*kept, *questions.left_out], fresh)
-    if telling := many_unique(questions, kept, fresh):
+    telling = many_unique(questions, kept, fresh)
+    if telling:
         gate.undecided(KEPT_UNIQUE, telling)
     unknown = [c for c in roles.knowable if wild or c not in kept]
     if unknown:

@@ -1,4 +1,4 @@
-"""Sheets, tables and files that go out with the table that was read, and that nobody looked at."""
+"""Sheets, tables and files that would be released with the table, though nobody examined them."""
 
 from typing import TYPE_CHECKING
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def judge_other_tables(gate: "Gate | None", questions: Questions) -> None:
-    """Make a policy undecided about a file that holds more than the table of these `questions`.
+    """Make a policy undecided about a file with more than the table of these `questions`.
 
-    A planned release is a file of its own, which holds nothing else.
+    A planned release is a file of its own, with nothing else.
     """
     if gate is None:
         return

@@ -31,7 +31,7 @@ from sievert.roles import Roles
 if TYPE_CHECKING:
     from sievert.policy import Gate
 
-LEAST_ROWS = 20  # of fewer rows no order can be told from chance
+LEAST_ROWS = 20  # with fewer rows, an order cannot be distinguished from chance
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 
 Orders = Mapping[str, Iterable[str]]
@@ -39,10 +39,10 @@ Orders = Mapping[str, Iterable[str]]
 
 @dataclass(frozen=True)
 class RowOrder:
-    """What the order of the rows tells: the columns that come in runs, and those sorted by.
+    """What the order of the rows tells: the columns in runs, and the columns of the sort order.
 
-    `seen` is False where the rows have no order, as in a database or a state; `few` where there are
-    too few rows to examine it.
+    `seen` is False if the rows have no order, as in a database or a state. `few` is True if there
+    are too few rows to examine it.
     """
 
     tells: tuple[str, ...] = ()
@@ -52,10 +52,12 @@ class RowOrder:
 
     @property
     def notes(self) -> list[Remark]:
-        """What is to be said of it."""
+        """The remarks on the order."""
         if not self.seen:
             return [Remark("no_order")]
-        return [Caution("order_tells", columns=list_names(self.tells))] if self.tells else []
+        if not self.tells:
+            return []
+        return [Caution("order_tells", columns=list_names(self.tells))]
 
 
 def released_columns(questions: Questions, roles: Roles) -> tuple[str, ...]:
@@ -67,7 +69,7 @@ def released_columns(questions: Questions, roles: Roles) -> tuple[str, ...]:
 def examine_order(
     questions: Questions, columns: Sequence[str], orders: Orders | None = None
 ) -> RowOrder:
-    """Look for `columns` that the order of the rows tells more of than their values do.
+    """Look for `columns` about which the order of the rows tells more than their values.
 
     The rows may be sorted by `orders`, which list the values of some columns.
     """
@@ -88,7 +90,7 @@ def examine_order(
 def _examine_sorted(
     questions: Questions, columns: Sequence[str], suspicious: Sequence[str], orders: Orders
 ) -> RowOrder:
-    """The same where some columns are suspicious: they may be what the rows are sorted by."""
+    """Examine an order with suspicious columns, by which the rows may be sorted."""
     coded = {column: questions.codes_in_order(column) for column in columns}
     sorted_by, starts = _find_sorted(coded, questions.suppression.mark, orders)
     if not sorted_by:
@@ -103,7 +105,7 @@ def _examine_sorted(
 
 
 def judge_order(gate: "Gate | None", order: RowOrder) -> None:
-    """Tell the gate of a file what the order of its rows tells, and what its verdict rests on."""
+    """Report to the gate of a file what the order of its rows tells."""
     if gate is None:
         return
     from sievert.policy import PLANNED
@@ -118,7 +120,7 @@ def judge_order(gate: "Gate | None", order: RowOrder) -> None:
 
 
 def _basis(order: RowOrder, reason: str | None) -> Remark:
-    """What a verdict rests on, as to the order of the rows, without names."""
+    """What a verdict assumes about the order of the rows, without names."""
     from sievert.policy.judgement import (
         ORDER_EXPLAINED,
         ORDER_IN_RUNS,
@@ -136,23 +138,23 @@ def _basis(order: RowOrder, reason: str | None) -> Remark:
     return ORDER_OF_COLUMNS if order.sorted_by else ORDER_TELLS_NOTHING
 
 
-# -- what the rows are sorted by -----------------------------------------------------------------
+# -- the sort order of the rows ------------------------------------------------------------------
 
 
 def _find_sorted(
     coded: Mapping[str, tuple[Ints, list[str | None]]], mark: str | None, orders: Orders
 ) -> tuple[list[str], Bools]:
-    """The columns that the rows are sorted by, the first one first, and where blocks begin.
+    """The columns by which the rows are sorted, the first one first, and the starts of blocks.
 
-    A column that is sorted inside all blocks of the columns before it is one of them. Finer
-    blocks leave it sorted, so that it does not matter which one is found first.
+    A column belongs to them if it is sorted inside all blocks of the columns before it. Finer
+    blocks leave it sorted, so the order of the search does not matter.
     """
     sorted_by: list[str] = []
     starts = np.zeros(len(next(iter(coded.values()))[0]), dtype=bool)
     starts[0] = True
-    found = True
-    while found:
-        found = False
+    another = True
+    while another:
+        another = False
         for column, (codes, texts) in coded.items():
             if column in sorted_by:
                 continue
@@ -160,7 +162,7 @@ def _find_sorted(
             if changed.any() and _is_sorted(codes, texts, changed, mark, orders.get(column)):
                 sorted_by.append(column)
                 starts |= changed
-                found = True
+                another = True
     return sorted_by, starts
 
 
@@ -187,7 +189,8 @@ def _rankings(
     """The rank of each code in every known order of texts; missing ones come first, or last."""
     present = {text for text in texts if text is not None}
     keys: list[Callable[[str], Any]] = [str, _folded, _by_numbers]
-    if (numbers := _as_numbers(present - {mark})) is not None:
+    numbers = _as_numbers(present - {mark})
+    if numbers is not None:
         lowest = min(numbers.values(), default=0) - 1
         keys.append(lambda text: (numbers.get(text, lowest), text))
     given = {text: rank for rank, text in enumerate(order or ())}
@@ -210,7 +213,7 @@ def _by_numbers(text: str) -> tuple[list[float], str]:
 
 
 def _as_numbers(texts: set[str]) -> dict[str, float] | None:
-    """The numbers that texts are; None unless all are numbers."""
+    """The numbers of texts; None unless all texts are numbers."""
     try:
         numbers = {text: float(text) for text in texts}
     except ValueError:

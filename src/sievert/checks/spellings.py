@@ -1,8 +1,8 @@
-"""Values that coincide only canonically: what is said of them, and the worse of two readings.
+"""Values that coincide only canonically: the remarks on them, and the worse of two readings.
 
-Sievert reads such a table twice: values as they are spelt, and all spellings of a value merged. The
-worse number is compared with each limit. Under a policy the table is undecided as well, unless the
-policy says that the spellings of the column differ.
+Sievert reads such a table twice: with values as they are spelt, and with all spellings of a value
+merged. The worse number is compared with each limit. A policy is also undecided about such a table,
+unless it says that different spellings in the column are different values.
 """
 
 from __future__ import annotations
@@ -29,47 +29,47 @@ if TYPE_CHECKING:
     from sievert.policy import Gate, Policy
     from sievert.roles import Roles
 
-MERGED, MERGED_REASON = "spellings_merged", "spellings_merged_reason"
+MERGED = "spellings_merged"
+MERGED_REASON = "spellings_merged_reason"
 # Numbers of the suppressed records as a class of their own: of finding people, and of each secret.
 OfSuppressed: TypeAlias = tuple[Mapping[str, Value], Mapping[str, Mapping[str, Value]]]
-# By secret: how many people are in classes where all have one value, of how many.
+# By secret: the people in classes where all have one value, and all people.
 CertainPeople: TypeAlias = Mapping[str, tuple[int, int]]
 OF_MISSING = ("without_missing", "missing_as_value")  # readings of missing values, by their details
 
 
 @dataclass(frozen=True)
 class Respelt:
-    """What was found about the spellings of a table's values."""
+    """The values of a table's columns that coincide only canonically."""
 
     decisive: Mapping[str, Spellings] = field(default_factory=dict)  # the person, secrets, keys
     others: Mapping[str, Spellings] = field(default_factory=dict)  # quasi-identifiers
 
     @property
     def columns(self) -> list[str]:
-        """Columns of which two readings are computed."""
-        return [name for name, found in self.decisive.items() if found.values]
+        """The columns with two readings."""
+        return [name for name, spellings in self.decisive.items() if spellings.values]
 
     @property
     def not_compared(self) -> list[str]:
-        """Columns with too many values."""
-        return [name for name, found in self.decisive.items() if not found.compared]
+        """The columns with too many values."""
+        return [name for name, spellings in self.decisive.items() if not spellings.compared]
 
     @property
     def cautions(self) -> list[Caution]:
-        """What is to be said of every column, with the number of its values."""
-        said = [both_read(f.values, f.column) for f in self.decisive.values() if f.values]
-        said += [counted_apart(f.values, f.column) for f in self.others.values() if f.values]
-        every = {**self.decisive, **self.others}
-        said += [
-            Caution("spellings_unknown", column=repr(c)) for c in every if not every[c].compared
-        ]
-        return said
+        """The cautions on every column, with the number of its values."""
+        cautions = [both_read(f.values, f.column) for f in self.decisive.values() if f.values]
+        cautions += [counted_apart(f.values, f.column) for f in self.others.values() if f.values]
+        for name, spellings in {**self.decisive, **self.others}.items():
+            if not spellings.compared:
+                cautions.append(Caution("spellings_unknown", column=repr(name)))
+        return cautions
 
     def doubt(self, gate: Gate) -> bool:
-        """Make a policy undecided where a person, a key or a secret has such values; whether it is.
+        """Make a policy undecided if a person, a key or a secret has such values; return whether.
 
-        A secret counts whether a limit is about it or not: its number beside the verdict depends on
-        its spellings as well.
+        A secret counts even if no limit is about it: its number beside the verdict depends on its
+        spellings as well.
         """
         if self.columns:
             gate.undecided("spelt_differently", self.columns)
@@ -81,9 +81,9 @@ class Respelt:
     def merge(
         self, rows: Questions, columns: Iterable[str], named: Collection[str] = ()
     ) -> Questions | None:
-        """Ask about the same records with all spellings merged; None where none can be.
+        """Ask about the same records with all spellings merged; None if nothing can be merged.
 
-        A value that is `named` somewhere is the one that its spellings become.
+        If a value is `named` somewhere, its spellings become this value.
         """
         merged = {name: self.decisive[name].merging(named) for name in self.columns}
         known = {name: own for name, own in merged.items() if own}
@@ -102,8 +102,8 @@ def counted_apart(values: int, column: str) -> Caution:
 
 def limited_secrets(policy: Policy, secrets: Iterable[str]) -> set[str]:
     """Give the secrets that a limit of the policy is about."""
-    every = any("secret" in BY_ID[measure].kinds for measure in policy.everywhere)
-    return {secret for secret in secrets if every or policy.inference.get(secret)}
+    of_all = any("secret" in BY_ID[measure].kinds for measure in policy.everywhere)
+    return {secret for secret in secrets if of_all or policy.inference.get(secret)}
 
 
 def compare_spellings(
@@ -114,9 +114,9 @@ def compare_spellings(
 ) -> Respelt:
     """Look for values of a table that coincide only canonically.
 
-    `rows` are questions about its rows; suppressed rows are looked at with them. Values that an
-    order of the policy lists are different, and so are those of the columns that it calls distinct.
-    An order of the table or of the caller says nothing of that: nobody wrote it for this reason.
+    `rows` are questions about its rows; suppressed rows are included. Values that an order of the
+    policy lists are different, and so are values of columns that the policy calls distinct. An
+    order of the table or of the caller does not count, because it was not written to say this.
     `keys` find people in other tables.
     """
     apart = () if policy is None else policy.roles.distinct_spellings
@@ -125,46 +125,46 @@ def compare_spellings(
     decisive: dict[str, Spellings] = {}
     for secret in roles.sensitive:
         if secret not in apart:
-            found = tallied_spellings(rows, secret, roles.quasi)
-            found = find_spellings(rows, secret) if found is None else found
-            found = with_groups(found, labelled.get(secret, ()))
-            decisive[secret] = without_listed(found, orders.get(secret, ()))
+            spellings = tallied_spellings(rows, secret, roles.quasi)
+            spellings = find_spellings(rows, secret) if spellings is None else spellings
+            spellings = with_groups(spellings, labelled.get(secret, ()))
+            decisive[secret] = without_listed(spellings, orders.get(secret, ()))
     people = dict.fromkeys([*([] if roles.person is None else [roles.person]), *keys])
     for column in people:
         if column not in apart:
-            found = find_spellings(rows, column)
-            decisive[column] = with_groups(found, labelled.get(column, ()))
+            spellings = find_spellings(rows, column)
+            decisive[column] = with_groups(spellings, labelled.get(column, ()))
     others = {}
     for column in roles.quasi:
         if column not in apart and column not in decisive:
-            found = tallied_spellings(rows, column, roles.quasi) or Spellings(column)
-            others[column] = with_groups(found, labelled.get(column, ()))
+            spellings = tallied_spellings(rows, column, roles.quasi) or Spellings(column)
+            others[column] = with_groups(spellings, labelled.get(column, ()))
     return Respelt(decisive, others)
 
 
-def with_groups(found: Spellings, groups: Iterable[Iterable[str]]) -> Spellings:
+def with_groups(spellings: Spellings, groups: Iterable[Iterable[str]]) -> Spellings:
     """Add groups of values that coincide by the labels of a file; join groups that share a value.
 
     >>> with_groups(Spellings("ill", (("flu", "Flu"),), 2), [("Flu", "flu (3)")]).groups
     (('flu', 'Flu', 'flu (3)'),)
     """
-    whole: list[tuple[str, ...]] = list(found.groups)
+    whole: list[tuple[str, ...]] = list(spellings.groups)
     for group in groups:
         joined = [other for other in whole if not {*other}.isdisjoint(group)]
         whole = [other for other in whole if other not in joined]
         whole.append(tuple(dict.fromkeys(chain(*joined, group))))
-    if whole == [*found.groups]:
-        return found
-    return replace(found, groups=tuple(whole), values=sum(map(len, whole)))
+    if whole == [*spellings.groups]:
+        return spellings
+    return replace(spellings, groups=tuple(whole), values=sum(map(len, whole)))
 
 
-def without_listed(found: Spellings, listed: Iterable[str]) -> Spellings:
+def without_listed(spellings: Spellings, listed: Iterable[str]) -> Spellings:
     """Leave out groups of values that an order lists one by one: it says that they differ."""
     known = {str(value) for value in listed}
-    groups = tuple(group for group in found.groups if not known.issuperset(group))
-    if len(groups) == len(found.groups):
-        return found
-    return replace(found, groups=groups, values=sum(map(len, groups)))
+    groups = tuple(group for group in spellings.groups if not known.issuperset(group))
+    if len(groups) == len(spellings.groups):
+        return spellings
+    return replace(spellings, groups=groups, values=sum(map(len, groups)))
 
 
 def counted_as_spelt(
@@ -172,11 +172,11 @@ def counted_as_spelt(
 ) -> list[Caution]:
     """Find values of some columns that coincide, for a command that counts them as spelt.
 
-    Returns cautions. Columns that the policy calls distinct are not looked at.
+    Return cautions. Columns that the policy calls distinct are skipped.
     """
     apart = () if policy is None else policy.roles.distinct_spellings
-    found = {column: find_spellings(rows, column) for column in columns if column not in apart}
-    return Respelt(others=found).cautions
+    spellings = {column: find_spellings(rows, column) for column in columns if column not in apart}
+    return Respelt(others=spellings).cautions
 
 
 def told_apart(columns: Mapping[str, Iterable[str | None]]) -> list[Caution]:
@@ -184,7 +184,8 @@ def told_apart(columns: Mapping[str, Iterable[str | None]]) -> list[Caution]:
     cautions: list[Caution] = []
     for column, texts in columns.items():
         groups = group_spellings(text for text in texts if text is not None)
-        if number := sum(map(len, groups)):
+        number = sum(map(len, groups))
+        if number:
             cautions.append(counted_apart(number, column))
     return cautions
 
@@ -209,7 +210,7 @@ def more_certain(spelt: CertainPeople, merged: CertainPeople) -> dict[str, tuple
 
 
 def suppressed_with_merged(spelt: OfSuppressed, merged: OfSuppressed) -> OfSuppressed:
-    """Do the same with the numbers of the suppressed records as a class of their own."""
+    """Put merged readings beside the numbers of suppressed records as a class of their own."""
     inference = {s: with_merged(own, merged[1].get(s, {})) for s, own in spelt[1].items()}
     return with_merged(spelt[0], merged[0]), inference
 
@@ -219,11 +220,13 @@ def _beside(value: Value, merged: Value | None) -> Value:
         value = replace(value, details={**value.details, "satisfiable": False})
     if merged is None or (merged.value, merged.reason) == (value.value, value.reason):
         return value
-    number, reason = merged.value, merged.reason
+    number = merged.value
+    reason = merged.reason
     for reading in OF_MISSING:  # the worse one decides here too
         other = merged.details.get(reading)
         if merged.details.get(f"{reading}_reason") == UNBOUNDED:
-            number, reason = None, UNBOUNDED
+            number = None
+            reason = UNBOUNDED
         elif number is not None and other is not None and _is_worse(other, number, value.riskier):
             number = other
     details: dict[str, Any] = {**value.details, MERGED: number}

@@ -17,23 +17,19 @@ if TYPE_CHECKING:
     from types import FrameType
 
 HELP = {"--help", "-h"}
-NO_FILES = {*HELP, "--version"}  # options of commands that read none
-NO_CHILD: tuple[list[str], ...] = (
-    [],
-    ["help"],
-    ["serve"],
-    ["workbench"],
-)  # the last two have a child for every request or command
+NO_FILES = {*HELP, "--version"}  # options with which a command reads no files
+# Commands that run in this process; the last two start a child for every request or command.
+NO_CHILD: tuple[list[str], ...] = ([], ["help"], ["serve"], ["workbench"])
 
 _stopped: list[int] = []
 _swallowed: list[int] = []
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Remember the signal: engines turn its exception into one of their own.
+    """Remember the signal, because engines turn its exception into one of their own.
 
-    It waits while a module is imported: compiled ones abort with a traceback if that is stopped.
-    It waits while a lost one is sent again, too, where it would be lost once more.
+    A signal during an import is sent again later: a compiled module would abort with a traceback.
+    So is a signal while a lost one is sent again, as it would be lost, too.
     """
     while frame is not None:
         importing = frame.f_code.co_filename.startswith("<frozen importlib")
@@ -44,12 +40,12 @@ def _stop(number: int, frame: FrameType | None) -> None:
     again = bool(_swallowed)
     _swallowed.clear()
     _stopped.append(128 + number)
-    if len(_stopped) == 1 or again:  # a second one must not disturb the tidying up
+    if len(_stopped) == 1 or again:  # a second signal must not disturb the cleaning up
         raise KeyboardInterrupt
 
 
 def _not_swallowed(lost: UnraisableHookArgs) -> None:
-    """A signal that comes while an object is deleted stops nothing there: send it again."""
+    """Send a signal again that was lost because it came while an object was deleted."""
     if not (_stopped and issubclass(lost.exc_type, KeyboardInterrupt)):
         sys.__unraisablehook__(lost)
         return
@@ -59,7 +55,7 @@ def _not_swallowed(lost: UnraisableHookArgs) -> None:
 
 
 def _send_again(number: int) -> None:
-    """The same signal in a moment."""
+    """Send the same signal in a moment."""
     here = threading.main_thread().ident or 0
     soon = threading.Timer(0.01, machine.signal_main_thread, (here, number))
     soon.daemon = True
@@ -87,7 +83,7 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
 
 
 def _write_anything(stream: TextIO) -> None:
-    """Characters that an encoding lacks are escaped; a plain locale gets UTF-8."""
+    """Escape characters that the encoding lacks; use UTF-8 in a plain locale."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         plain = stream.encoding.lower().replace("_", "-") in ("ascii", "us-ascii", "ansi-x3.4-1968")
@@ -95,9 +91,10 @@ def _write_anything(stream: TextIO) -> None:
 
 
 def run_until_stopped(arguments: list[str], call: Callable[[], int] | None = None) -> int:
-    """Run a command; signals are let in here only, so that none is lost before or after.
+    """Run a command; signals are received only here, so that none is lost before or after.
 
-    A call takes the place of the command that the arguments name; they say who may see its errors.
+    A `call` takes the place of the command that the arguments name. The arguments still say who may
+    see its errors.
     """
     sys.unraisablehook = _not_swallowed
     try:
@@ -125,12 +122,12 @@ def _run(arguments: list[str], call: Callable[[], int] | None = None) -> int:
 
 
 def _options(tokens: list[str]) -> set[str]:
-    """What may be an option: the tokens before the two hyphens that end them."""
+    """The tokens that may be options: those before the two hyphens that end the options."""
     return {*tokens[: tokens.index("--")]} if "--" in tokens else {*tokens}
 
 
 def _call(arguments: list[str]) -> int:
-    """The exit code of a command, of its help, or of the version."""
+    """Run a command, or show its help or the version; return the exit code."""
     from sievert.cli import parser
 
     tokens = parser.join_lists(arguments)
@@ -153,7 +150,7 @@ def _call(arguments: list[str]) -> int:
 
 
 def _trace(error: Exception, *, values: bool) -> None:
-    """Where an error came up; the words of engines and libraries only where values may be shown."""
+    """Print the traceback of an error; with `values`, also the words of engines and libraries."""
     import traceback
 
     from sievert.cli.messages import tell
@@ -170,6 +167,7 @@ def _trace(error: Exception, *, values: bool) -> None:
 
 
 def _report_interrupt() -> int:
+    """Say that the command was interrupted; return the exit code of the signal."""
     from sievert.cli.messages import tell
 
     tell("interrupted\n")
@@ -177,7 +175,7 @@ def _report_interrupt() -> int:
 
 
 def _complain(error: SievertError, arguments: Sequence[str] = ()) -> int:
-    """Print the line of an error; with --share it names no file, no column and no small count."""
+    """Print an error in a line; with --share it names no file, no column and no small count."""
     from sievert.cli import messages
 
     text = f"{error}"

@@ -19,7 +19,7 @@ from sievert.sources.addresses import holds_password
 
 
 def call(command: str, tokens: list[str]) -> int:
-    """Call a command with what the tokens say; return the exit code."""
+    """Call a command with the options of the tokens; return the exit code."""
     require(
         not any(map(holds_password, tokens)),
         "a password in a command is seen by everybody on the machine",
@@ -52,7 +52,10 @@ def _call_function(
 
 
 def call_with(command: str, settings: Command, typed: Mapping[Parameter, Any]) -> int:
-    """Call a command with its settings, of which `typed` were typed; return the exit code."""
+    """Call a command with its settings; return the exit code.
+
+    `typed` has the options as they were typed.
+    """
     place = COMMANDS[command]
     assert isinstance(place, CommandPlace)
     work: Callable[..., Any] = getattr(import_module(f"sievert.{place.folder}.run"), place.run)

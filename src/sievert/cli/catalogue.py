@@ -1,4 +1,4 @@
-"""Measures, losses and other documented quantities by id and by the names that the field uses."""
+"""The catalogue of measures, losses and other quantities, by id and by names of the field."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,20 +9,20 @@ from sievert.errors import UsageError
 from sievert.formatting import nearest, wrap
 from sievert.formatting.remarks import Joined, Remark
 from sievert.losses import KINDS
-from sievert.losses.loss import Kind
+from sievert.losses.loss import LossKind
 from sievert.measures import MEASURES, Measure
 from sievert.report.numbers import scale, unit
 from sievert.report.texts import Texts
 
 WIDTH = 100
-SHORT = 3  # letters of a word that no mistyped name is compared with
+SHORT = 3  # letters of words with which mistyped names are not compared
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A quantity without a record here: which command computes it, and its page.
+    """A quantity without a record of its own, with the command that computes it and its page.
 
-    `scale` is its range, unit and risky side, where it is one number.
+    `scale` is its range, unit and risky side, if it is one number.
     """
 
     id: str
@@ -170,17 +170,17 @@ TOPICS = (
         "docs/limit.md",
     ),
 )
-Entry = Measure | Kind | Topic
+Entry = Measure | LossKind | Topic
 ENTRIES: tuple[Entry, ...] = (*MEASURES, *KINDS, *TOPICS)
 
 
 def _key(name: str) -> str:
-    """A name without case, and with one sign for blanks, hyphens and underscores."""
+    """Write a name in lower case, with underscores for blanks and hyphens."""
     return re.sub(r"[\s_-]+", "_", name.strip().casefold())
 
 
 def by_name() -> dict[str, list[Entry]]:
-    """Every entry by its id and its aliases, of which several may share one."""
+    """List the entries by id and by alias; several entries may share an alias."""
     names: dict[str, list[Entry]] = {}
     for entry in ENTRIES:
         for alias in entry.aliases:
@@ -189,7 +189,7 @@ def by_name() -> dict[str, list[Entry]]:
 
 
 def find_entries(names: Iterable[str]) -> list[Entry]:
-    """The entries of these names, each once; all of them if there are no names."""
+    """Find the entries of the names, each once; all entries if there are no names."""
     known, entries = by_name(), list[Entry]()
     for name in names:
         if _key(name) not in known:
@@ -205,7 +205,7 @@ def find_entries(names: Iterable[str]) -> list[Entry]:
 
 
 def describe_entry(entry: Entry, texts: Texts) -> Iterator[str]:
-    """What an entry means: the lines of a paragraph."""
+    """Describe an entry in the lines of a paragraph."""
     title = texts(f"{_section(entry)}.{entry.id}{'' if isinstance(entry, Topic) else '.title'}")
     if entry.id == "records_below":
         title = texts("words.below_k", title=title, k="k")
@@ -222,6 +222,7 @@ def _section(entry: Entry) -> str:
 
 
 def _rows(record: Entry, texts: Texts) -> tuple[tuple[str, str], ...]:
+    """The labelled rows of an entry."""
     if isinstance(record, Topic):
         return (
             ("formula", record.formula),
@@ -247,7 +248,7 @@ def _rows(record: Entry, texts: Texts) -> tuple[tuple[str, str], ...]:
 
 
 def to_json(entries: Iterable[Entry]) -> dict[str, Any]:
-    """The records of the entries as they stand in the JSON."""
+    """Put the records of the entries into the JSON."""
     fields = ("title", "unit", "low", "high", "formula", "reading", "source")
     content: dict[str, dict[str, Any]] = {"measures": {}, "losses": {}, "topics": {}}
     for entry in entries:

@@ -27,7 +27,7 @@ class PageCall:
     run: Callable[[Any, Steps], Result]
 
     def work(self) -> int:
-        """Do the work, write and print what it gives; return the exit code."""
+        """Do the work, write and print the result; return the exit code."""
         from sievert.cli.outputs import Outputs
         from sievert.cli.progress import Watch
 
@@ -75,13 +75,13 @@ class PageCall:
             raise NOT_SHAREABLE["compare"]
 
     def _inputs(self) -> list[Any]:
-        """List the files that are read, with those that a policy or a hierarchy names."""
+        """List the files that are read, and the files that a policy or a hierarchy names."""
         hierarchies = [t for p, t in self.typed.items() if p.field == "hierarchies"]
         texts = hierarchies[0] if hierarchies else []
         return [*self.settings.read_files(), *hierarchy_files(texts, self.settings.policy)]
 
     def _release_command(self, result: Result) -> str:
-        """Write the command that makes the best release, to be run where this one was."""
+        """Write the command that makes the best release, for the directory of this command."""
         if not result.offers_release:
             return ""
         from sievert.cli.parser import settings_of, spell
@@ -109,7 +109,7 @@ class ListCall:
     run: Callable[[Any, Steps], DescribedResult]
 
     def work(self) -> int:
-        """Do the work, write its JSON, and say what there is; return the exit code."""
+        """Do the work, write its JSON and print its lines; return the exit code."""
         from sievert.cli.outputs import check_outputs, write_json
         from sievert.cli.progress import Watch
 
@@ -127,12 +127,12 @@ class ListCall:
 
 
 def _changes(parameter: Parameter, value: Any) -> bool:
-    """Tell whether a typed value differs from what holds without it; a flag does if it is set."""
+    """Tell whether a typed value differs from the default; a flag differs if it is set."""
     return bool(value if parameter.kind is bool else value != parameter.default)
 
 
 def _release_name(table: str) -> str:
-    """Name the file of a release of a table so that it is no table that is there.
+    """Name the file of a release so that it does not take the place of the table.
 
     >>> _release_name("data/adult.csv.gz"), _release_name("release.csv"), _release_name("-")
     ('adult_release.csv', 'new_release.csv', 'release.csv')

@@ -1,4 +1,4 @@
-"""What this installation is and can do: packages, extras, engines, places, the machine."""
+"""The examination of this installation: packages, extras, engines, folders, the machine."""
 
 import os
 import platform
@@ -56,7 +56,7 @@ def doctor(
 
 
 def examine(*, start: bool = False) -> dict[str, Any]:
-    """Everything that the command says, as it stands in the JSON."""
+    """Examine the installation; return what the JSON has."""
     core, extras = _packages()
     engines = {
         "duckdb": _duckdb(),
@@ -87,7 +87,7 @@ def examine(*, start: bool = False) -> dict[str, Any]:
 
 
 def _packages() -> tuple[dict[str, Any], dict[str, Any]]:
-    """The packages of the core, and those of every extra, as this installation declares them."""
+    """Examine the packages of the core and of every extra that this installation declares."""
     core: dict[str, Any] = {}
     extras: dict[str, dict[str, Any]] = {}
     try:
@@ -109,7 +109,7 @@ def _packages() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _package(name: str, least: str | None, *, imported: bool) -> dict[str, Any]:
-    """The version of a package, and whether it is new enough; one of the core is imported too."""
+    """Examine the version of a package; import the package, too, if it is `imported`."""
     version = _version(name)
     works = version is not None and _numbers(version) >= _numbers(least or "0")
     if imported and works and find_spec(name) is not None:
@@ -121,7 +121,7 @@ def _package(name: str, least: str | None, *, imported: bool) -> dict[str, Any]:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """The numbers of a version, to be compared.
+    """The numbers of a version, for comparisons.
 
     >>> _numbers("2.0.0rc1") >= _numbers("1.10"), _numbers("1.9.0.post1")[:3]
     (True, (1, 9, 0))
@@ -130,7 +130,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _duckdb() -> dict[str, Any]:
-    """Whether the engine of the core counts a table of four rows."""
+    """Examine whether the engine of the core counts a table of four rows."""
     try:
         import sievert
 
@@ -141,7 +141,7 @@ def _duckdb() -> dict[str, Any]:
 
 
 def _packed() -> dict[str, Any]:
-    """Whether the compiled loops of packed keys can be used."""
+    """Examine whether the compiled loops of packed keys can be used."""
     try:
         import_module("sievert.counts.packed.records")
     except ImportError as error:
@@ -152,7 +152,7 @@ def _packed() -> dict[str, Any]:
 
 
 def _spark(*, start: bool) -> dict[str, Any]:
-    """Whether Spark could start: it needs Java. It is started only where somebody asks for it."""
+    """Examine whether Spark, which needs Java, could start; start it if `start` asks for it."""
     reason = None
     if _version("pyspark") is None:
         reason = "no pyspark"
@@ -172,7 +172,7 @@ def _spark(*, start: bool) -> dict[str, Any]:
 
 
 def _postgres() -> dict[str, Any]:
-    """Whether there is a client for databases; no server is asked."""
+    """Examine whether there is a client for databases; no server is asked."""
     try:
         import_module("psycopg")
     except ImportError:
@@ -181,6 +181,7 @@ def _postgres() -> dict[str, Any]:
 
 
 def _version(name: str) -> str | None:
+    """The version of a package; None if it is not installed."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -188,7 +189,7 @@ def _version(name: str) -> str | None:
 
 
 def _compiled() -> dict[str, Any]:
-    """Where compiled loops are kept from one run to the next."""
+    """Find the folder that keeps compiled loops from one run to the next."""
     try:
         from numba.core.caching import FunctionCache
 
@@ -203,6 +204,7 @@ def _compiled() -> dict[str, Any]:
 
 
 def _temporary() -> dict[str, Any]:
+    """Examine the folder for temporary files."""
     try:
         place = Path(temporary_directory())
     except OSError:  # there is none
@@ -215,7 +217,7 @@ def _temporary() -> dict[str, Any]:
 
 
 def _shown(path: Path) -> str:
-    """A path without the name of the user: the home is ~, and an environment's folder is ENV."""
+    """Write a path without the name of the user: the home is ~, the environment's folder is ENV."""
     for start, name in ((Path(sys.prefix), "ENV"), (Path.home(), "~")):
         if path.is_relative_to(start) and start != Path("/"):
             return str(Path(name) / path.relative_to(start))
@@ -223,6 +225,7 @@ def _shown(path: Path) -> str:
 
 
 def _lines(examined: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines that the command prints."""
     from sievert.report.texts import read_texts
 
     texts = read_texts(None)
@@ -272,4 +275,5 @@ def _lines(examined: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _gigabytes(number: int) -> str:
+    """Write a number of bytes in gigabytes."""
     return f"{number / 1e9:.1f} GB"

@@ -1,4 +1,4 @@
-"""Every failure as one line of our own words, without anything that comes from the data."""
+"""Messages on stderr: every error is one line of our own words, with nothing from the data."""
 
 import os
 import sys
@@ -21,13 +21,13 @@ from sievert.sources.isolation import is_short_of_addresses
 
 # Options whose texts may be values of the data.
 OF_VALUES = ("na", "suppressed", "value", "alpha_value", "domain")
-MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
+MOST_LOOKED_AT = 10_000  # files of a directory that are compared with a mistyped name
 
 INTERNAL_AND_SHARED = UsageError(
     "an output is internal or shareable: --internal and --share exclude each other",
     hint="--share alone",
 )
-# Errors that say nothing of the data: with --share they are shown as they are.
+# Errors that say nothing about the data: with --share they are shown as they are.
 ABOUT_SHARING = (*NOT_SHAREABLE.values(), INTERNAL_AND_SHARED)
 INTERNAL = "note: --internal is no longer needed: every output is internal without --share\n"
 PLAINLY = {
@@ -41,7 +41,7 @@ PLAINLY = {
 
 
 def tell(text: str) -> None:
-    """Say something on stderr; where that cannot be written, nothing else changes."""
+    """Print a text on stderr; if it cannot be written, nothing else changes."""
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -50,7 +50,7 @@ def tell(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print on stdout; somebody who has stopped reading changes no exit code."""
+    """Print a text on stdout; if the reader has stopped, the exit code stays the same."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -59,12 +59,12 @@ def say(text: str) -> None:
 
 
 def forget(stream: TextIO) -> None:
-    """What is still in the buffer cannot be written either; do not fail again at the exit."""
+    """Discard what is still in the buffer, so that the program does not fail again at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def in_our_words(error: Exception) -> SievertError:
-    """Every failure as one of ours."""
+    """Turn any exception into an error of our own."""
     match error:
         case SievertError():
             return _with_the_nearest_file(error)
@@ -79,12 +79,12 @@ def in_our_words(error: Exception) -> SievertError:
 
 
 def _with_the_nearest_file(error: SievertError) -> SievertError:
-    """The same error; where a file is not there, with one of its directory that is called alike."""
+    """Add a hint to an error about a missing file: a file of its directory with a similar name."""
     cause = error.__context__
     if error.hint is not None or not isinstance(cause, FileNotFoundError) or not cause.filename:
         return error
     path = Path(os.fsdecode(cause.filename))
-    if not path.name or not error.what.startswith(path.name):  # of something else
+    if not path.name or not error.what.startswith(path.name):  # an error about something else
         return error
     try:
         with os.scandir(path.parent) as entries:
@@ -94,16 +94,16 @@ def _with_the_nearest_file(error: SievertError) -> SievertError:
     stems = {Path(name).stem: name for name in names}
     close = nearest(path.name, names)
     if close is None or (Path(close).suffix and nearest(path.stem, stems) is None):
-        return error  # of two files, a suffix alone is nothing alike
+        return error  # the same suffix alone does not make names similar
     place, here = path.parent / close, Path.cwd()
     shown = place.relative_to(here) if place.is_relative_to(here) else place
     return type(error)(error.what, hint=str(shown))
 
 
 def command_line(arguments: Iterable[str], error: SievertError) -> str:
-    """The command to go on with: what was typed, and the hint.
+    """Write the command to go on with: what was typed, and the hint.
 
-    Options that may hold values of the data are not repeated.
+    Options that may have values of the data are not repeated.
     """
     command, places, values = parser.read(arguments)
     kept = {p: v for p, v in values.items() if p.field not in OF_VALUES}
@@ -113,10 +113,10 @@ def command_line(arguments: Iterable[str], error: SievertError) -> str:
 
 
 def language_of(arguments: Iterable[str]) -> str:
-    """The language that the arguments ask for."""
+    """The language that the arguments name."""
     return next((v for p, v in parser.read(arguments)[2].items() if p.field == "language"), ENGLISH)
 
 
 def to_be_shared(arguments: Iterable[str]) -> bool:
-    """Whether what is written may be seen by others."""
+    """Tell whether others may see the output, by the option --share."""
     return any(token.partition("=")[0] == "--share" for token in arguments)

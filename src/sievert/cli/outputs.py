@@ -1,4 +1,4 @@
-"""What a command writes: looked at before the work and not after it, numbers before pictures."""
+"""The outputs of a command: checked before the work, and written after it, numbers first."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class PageFiles(Protocol):
 
 
 def as_json(content: Mapping[str, Any]) -> str:
-    """Stable text: sorted keys, no NaN or infinity, one form for each number."""
+    """Write JSON as a stable text: sorted keys, no NaN or infinity, one form for each number."""
     return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def check_outputs(given: Iterable[Any], sources: Iterable[Any], *, force: bool) -> list[Path]:
-    """The files that will be written: no two alike, none an input or somebody else's."""
+    """List the files to write; refuse equal ones, inputs, and files of other programs."""
     require(
         not any(str(p) == STDIN for p in given if p is not None),
         "only --json can be written to standard output",
@@ -110,7 +110,7 @@ class Outputs:
             _check_charts(settings.chart_folder, self.inputs, paths)
 
     def announce_tables(self) -> None:
-        """Say which tables the library has written, and which are those of an earlier run."""
+        """Say which tables this run has written, and which are from an earlier run."""
         for path, before in self.before.items():
             if _version(path) != before:
                 announce(path)
@@ -118,9 +118,9 @@ class Outputs:
                 tell(f"not written: {printable(str(path))} is from an earlier run\n")
 
     def write(self, pages: ResultPages, draw: Draw, *, timed: Result) -> None:
-        """Write numbers first: whatever a page or a picture fails of, they are there.
+        """Write numbers first, so that they are there even if a page or a chart fails.
 
-        `draw` makes the charts, and `timed` knows how long each step took.
+        `draw` makes the charts, and `timed` has the time of each step.
         """
         settings = self.settings
         force = settings.force
@@ -158,7 +158,7 @@ class Outputs:
 
 
 def _version(path: Path) -> tuple[int, int] | None:
-    """What differs when a file is written again; None where there is none."""
+    """The facts by which a new version of a file differs; None if there is no file."""
     try:
         facts = path.stat()
     except OSError:
@@ -167,12 +167,13 @@ def _version(path: Path) -> tuple[int, int] | None:
 
 
 def _page_settings(settings: PageCommand) -> ReportSettings | None:
+    """The settings of the page; None if no page is written."""
     if not settings.has_page:
         return None
     from sievert.report.builder import ReportSettings
     from sievert.report.texts import read_texts
 
-    read_texts(settings.texts)  # so that a mistake in it is an error before the work
+    read_texts(settings.texts)  # a mistake in the file is an error before the work
     return ReportSettings(
         share=settings.share,
         title=settings.title,
@@ -184,7 +185,7 @@ def _page_settings(settings: PageCommand) -> ReportSettings | None:
 
 
 def write_page(page: Page, options: PageFiles, sources: list[Any], *, force: bool) -> None:
-    """A page as HTML, as Markdown or both."""
+    """Write a page as HTML, as Markdown or both."""
     from sievert.report.builder import write
 
     options.check_endings()
@@ -195,7 +196,7 @@ def write_page(page: Page, options: PageFiles, sources: list[Any], *, force: boo
 
 
 def timings(result: Result) -> dict[str, Any]:
-    """How long a run took, and how much memory it used."""
+    """The seconds of a run and of its steps, and the memory that it used."""
     whole = sum(result.timings.values())
     return {
         "sievert": __version__,
@@ -207,6 +208,7 @@ def timings(result: Result) -> dict[str, Any]:
 
 
 def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
+    """Refuse a folder of charts that is an input, or another output, or has one in it."""
     require(str(folder) != STDIN, "charts are files in a directory", hint="--charts DIR")
     place, taken = folder.resolve(), [other.resolve() for other in others]
     require(

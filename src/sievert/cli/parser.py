@@ -1,4 +1,4 @@
-"""The command line as the settings of a command: commands, options and their values."""
+"""The parser of the command line: commands, options and their values."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ from sievert.settings.option import STDIN, Parameter, parameters
 
 @dataclass(frozen=True, kw_only=True)
 class CommandPlace:
-    """Where the settings and the work of a command are."""
+    """The place of the settings and of the work of a command."""
 
     folder: str  # a package of sievert, with the modules `settings` and `run`
     settings: str  # the class
@@ -23,6 +23,7 @@ class CommandPlace:
 
 
 def _command(name: str) -> CommandPlace:
+    """The place of a command with a folder of its own."""
     return CommandPlace(folder=f"commands.{name}", settings=f"{name.capitalize()}Settings")
 
 
@@ -55,7 +56,7 @@ COMMANDS: dict[str, CommandPlace | str] = {
     "help": CommandPlace(folder="cli.help", settings="HelpSettings"),
     "completion": CommandPlace(folder="cli.completion", settings="CompletionSettings"),
 }
-# Options that people look for in another command than the one they are of.
+# The command of options that people look for in another command.
 OWNERS = {
     **dict.fromkeys(
         ("--weight", "--fraction", "--household", "--population", "--population-size"), "assess"
@@ -73,7 +74,7 @@ OWNERS = {
 SUMMARIES = {
     "policy": "Check a policy against a table.",
     "ledger": "What was released about whom, and what a new release adds to it.",
-}  # of words that begin several commands
+}  # for words that begin several commands
 OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; - is a name, and -1 is a number
 LISTS = {"--quasi", "-q", "--qi", "--sensitive", "-s", "--sa", "--identifier", "-i", "--key-set"}
 
@@ -97,7 +98,7 @@ def function_of(command: str) -> Callable[..., Any]:
 
 
 def described(command: str) -> type[Command] | Callable[..., Any]:
-    """Import what has the docstring of a command."""
+    """Import the class or function with the docstring of a command."""
     is_function = isinstance(COMMANDS[command], str)
     return function_of(command) if is_function else settings_of(command)
 
@@ -112,14 +113,14 @@ def parameters_of(command: str) -> tuple[Any, ...]:
 
 
 def next_words(chain: str = "") -> list[str]:
-    """The words that may follow the words of a command."""
+    """List the words that may follow the first words of a command."""
     start = f"{chain} " if chain else ""
     words = (name[len(start) :].split()[0] for name in COMMANDS if name.startswith(start))
     return list(dict.fromkeys(words))
 
 
 def split_command(tokens: Iterable[str]) -> tuple[str, list[str]]:
-    """The command that the first words name, as far as they name one, and the other tokens."""
+    """Split tokens into the command that the first words name, if any, and the other tokens."""
     chain, rest = "", list(tokens)
     while words := next_words(chain):
         if not rest or rest[0] in ("--help", "-h"):
@@ -132,7 +133,7 @@ def split_command(tokens: Iterable[str]) -> tuple[str, list[str]]:
 
 
 def join_lists(arguments: Iterable[str]) -> list[str]:
-    """The arguments, with names that a blank after a comma has parted put together again.
+    """Join names in the arguments that a blank after a comma has separated.
 
     >>> join_lists(["assess", "data.csv", "-q", "age,", "zip", "-s", "disease"])
     ['assess', 'data.csv', '-q', 'age,zip', '-s', 'disease']
@@ -148,13 +149,13 @@ def join_lists(arguments: Iterable[str]) -> list[str]:
 
 
 def read(arguments: Iterable[str]) -> tuple[str, list[Any], dict[Parameter, Any]]:
-    """The command of a line without mistakes, its arguments and its options."""
+    """Read a line without mistakes; return its command, its arguments and its options."""
     command, tokens = split_command(join_lists(arguments))
     return command, *parse(parameters_of(command), command, tokens)
 
 
 def spell(start: str, places: Iterable[str], values: Mapping[Parameter, Any] | None = None) -> str:
-    """Arguments and options as a shell takes them: the inverse of reading them."""
+    """Write arguments and options as a shell takes them: the inverse of reading them."""
     tokens = [
         *start.split(),
         *(
@@ -175,7 +176,7 @@ def spell(start: str, places: Iterable[str], values: Mapping[Parameter, Any] | N
 def parse(
     known: Iterable[Parameter], command: str, tokens: list[str]
 ) -> tuple[list[Any], dict[Parameter, Any]]:
-    """The values of the arguments in their order, and those of the options."""
+    """Read the tokens; return the values of the arguments in their order, and of the options."""
     options = {name: p for p in known if not p.positional for name in p.names}
     values: dict[Parameter, Any] = {}
     rest, texts = list(tokens), []
@@ -210,6 +211,7 @@ def parse(
 
 
 def _places(known: list[Parameter], command: str, texts: list[str], *, listed: bool) -> list[Any]:
+    """Read the values of the arguments; with `listed`, names may have blanks after commas."""
     if len(texts) > len(known) and not (known and known[-1].several):
         require(not listed, "names are separated by commas", hint="-q age,zip")
         raise UsageError(f"{command}: an argument too many")

@@ -20,7 +20,7 @@ CLEAR = "\r\x1b[2K"
 
 
 class Watch:
-    """Called with every step of an assessment; shows it once the work has taken a second."""
+    """The display of the current step, which appears when the work has taken a second."""
 
     def __init__(self) -> None:
         self._step = "reading"
@@ -48,9 +48,10 @@ class Watch:
             self._thread.join()
 
     def _show(self) -> None:
+        """Write the line again and again until the work is done."""
         if self._done.wait(PATIENCE):
             return
-        with suppress(Exception):  # a line that fails must not say a word, nor end the work
+        with suppress(Exception):  # a failure here must print nothing, and not end the work
             step, begun = "", 0.0
             while not self._done.wait(INTERVAL):
                 if self._step != step:  # the remaining time follows from the pace of this step
@@ -63,14 +64,14 @@ class Watch:
             sys.stderr.flush()
 
     def _progress(self) -> float:
-        """Per cent of the step; below 0 where nobody knows, as of a table that was just closed."""
+        """The per cent of the step that are done; below 0 if unknown, as for a closed table."""
         with suppress(Exception):
             return self._work.progress() if self._work else -1.0
         return -1.0
 
 
 def describe(step: str, share: float, seconds: float) -> str:
-    """A step with one clock: what is left where per cent are known, else what it has taken.
+    """Describe a step with the time that is left, or the time it has taken if that is unknown.
 
     >>> describe("counting", 25.0, 10.0)
     'counting [#######                       ] left at most 0:30'
@@ -85,4 +86,5 @@ def describe(step: str, share: float, seconds: float) -> str:
 
 
 def _clock(seconds: float) -> str:
+    """Write seconds as minutes and seconds."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

@@ -14,8 +14,8 @@ from sievert.counts.recoded_records import RecodedRecords
 from sievert.formatting.remarks import Remark
 from sievert.sources.table import Table
 
-Kind = Literal["text", "float", "ordered", "other"]
-LoadedColumns = Mapping[str, tuple[str, Sequence[Any]]]  # of each column its type and its values
+ColumnKind = Literal["text", "float", "ordered", "other"]
+LoadedColumns = Mapping[str, tuple[str, Sequence[Any]]]  # the type and the values of each column
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class HashDialect:
     digest: str  # the first 16 hexadecimal digits of SHA-256 of a text
 
     def hash(self, key: str, sign: str, columns: Iterable[tuple[str, bool]]) -> str:
-        """The hash of some columns, of each whether it has floats, as text in hexadecimal."""
+        """The hash of columns as hexadecimal text; each comes with whether it has floats."""
         parts = []
         for column, of_float in columns:
             text = self.as_text(column)
@@ -72,7 +72,7 @@ class Adapter(ABC):
     notes: list[Remark]
     """Remarks about the table that belong into the result."""
     not_read: int = 0
-    """The number of other sheets, tables or files that the source holds."""
+    """The number of other sheets, tables or files in the source."""
     expected: int | None = None
     """The number of records, where it is known before they are read."""
     weight: str | None = None
@@ -84,18 +84,18 @@ class Adapter(ABC):
     nan: Mapping[str, str]
     """For columns that may hold NaN: SQL that is 1 where a value is NaN."""
     nan_source: str = "input"
-    """What `nan` is asked of: the records before NaN became missing."""
+    """The records before NaN became missing, which `nan` reads."""
 
     @abstractmethod
     def check_usable(self, column: str) -> None:
-        """Raise an error where the values of a column cannot be compared, or not be read."""
+        """Raise an error if the values of a column cannot be compared, or cannot be read."""
 
     @abstractmethod
     def check_writable(self) -> None:
-        """Raise an error where the records cannot be written to a file, one by one."""
+        """Raise an error if the records cannot be written to a file, one by one."""
 
     @abstractmethod
-    def kind(self, column: str) -> Kind:
+    def kind(self, column: str) -> ColumnKind:
         """Whether a column has text, floats, other values with an order, or neither."""
 
     # -- questions about records ----------------------------------------------------------------
@@ -228,10 +228,10 @@ class Adapter(ABC):
     def write_cells(
         self, sql: str, as_text: Collection[str], folder: Path, names: Sequence[str]
     ) -> list[Path] | None:
-        """Count cells and write them as Parquet files; return the files, or None if it cannot.
+        """Count cells and write them as Parquet files; return the files.
 
-        The columns `as_text` are written as text. An engine that cannot write them itself has them
-        counted as a table, which is written by `write_counted`.
+        The columns `as_text` are written as text. An engine that cannot write cells itself returns
+        None: then they are counted as a table, which `write_counted` writes.
         """
         return None
 
@@ -264,18 +264,18 @@ class Adapter(ABC):
         raise NotImplementedError
 
     def show_recoded(self, view: str, records: RecodedRecords) -> None:
-        """Make a view of recoded records, its columns called as those of the view `input`."""
+        """Make a view of recoded records, with the names of columns of the view `input`."""
         raise NotImplementedError
 
     # -- while it runs --------------------------------------------------------------------------
 
     def progress(self) -> float:
-        """Per cent of the running query that is done; -1 where that is not known."""
+        """The per cent of the running query that are done; -1 if that is not known."""
         return -1.0
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Stop the running query; whoever asked gets an error."""
+        """Stop the running query; its caller gets an error."""
 
     @abstractmethod
     def close(self) -> None:

@@ -1,10 +1,10 @@
 """What leaves an engine: small exact integer tables, and nothing else.
 
 Three histograms determine almost every measure. *Sizes*: how many classes have n records.
-*Profiles*: how many classes hold their secret's values n1 >= n2 >= ... times. *Joint*: how many
-cells have this class size, this total of their value and this count. The rest (gaps, ranked
-profiles) serves measures that care which value is which. Every answer is put into one order, so
-that the same table gives the same arrays whatever engine, threads or row order produced them.
+*Profiles*: how many classes have the values of their secret n1 >= n2 >= ... times. *Joint*: how
+many cells have this class size, this total of their value and this count. The rest (gaps, ranked
+profiles) is for measures that depend on which value is which. Every answer is put into one order,
+so the same table gives the same arrays for every engine, number of threads and order of rows.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Sizes:
 
     @property
     def records(self) -> int:
-        """How many records the histogram covers, exactly."""
+        """The exact number of records that the histogram covers."""
         if self.sizes.dtype != object and len(self.sizes) and self.things * self.most < 1 << 62:
             return int(self.sizes @ self.times)
         return sum(int(s) * int(t) for s, t in zip(self.sizes, self.times, strict=True))
 
     @property
     def things(self) -> int:
-        """How many classes (or values) there are."""
+        """The number of classes (or values)."""
         return int(self.times.sum())
 
     @property
@@ -68,12 +68,12 @@ class Sizes:
         return int(self.sizes[-1])
 
     def records_below(self, k: int) -> int:
-        """How many records are in classes of fewer than k."""
+        """Count the records in classes of fewer than `k`."""
         below = self.sizes < k
         return int((self.sizes[below] * self.times[below]).sum())
 
     def check(self, records: int) -> None:
-        """A histogram that does not cover every record is a defect, never an answer."""
+        """Raise an error if the histogram does not cover every record: that is a defect."""
         require(
             self.records == records,
             f"a histogram covers {self.records} records where {records} were read",
@@ -91,21 +91,22 @@ class Profiles:
     counts: Ints
     starts: Ints
     times: Ints
-    people: Ints | None = None  # of each class, where a person may hold several values
+    people: Ints | None = None  # of each class, where a person may have several values
 
     @classmethod
     def from_arrays(cls, lists: Any, times: Any, people: Any = None) -> Profiles:
         """Flatten lists of counts, in the order they come."""
-        times, people = _ints(times), None if people is None else _ints(people)
+        times = _ints(times)
+        people = None if people is None else _ints(people)
         lengths = np.fromiter((len(x) for x in lists), dtype=np.int64, count=len(lists))
         counts = np.concatenate(list(lists)).astype(np.int64) if len(lists) else np.zeros(0, int)
         starts = np.zeros(len(lengths), dtype=np.int64)
         np.cumsum(lengths[:-1], out=starts[1:])
-        return cls(counts, starts, times, people)
+        return cls(counts=counts, starts=starts, times=times, people=people)
 
     @property
     def members(self) -> Ints:
-        """How many people a class of each profile has: its records, unless they hold several."""
+        """The people of a class of each profile: its records, unless people have several values."""
         return self.sizes if self.people is None else self.people
 
     @property
@@ -115,7 +116,7 @@ class Profiles:
 
     @property
     def sizes(self) -> Ints:
-        """How many records a class of each profile has."""
+        """The number of records of a class of each profile."""
         return np.add.reduceat(self.counts, self.starts)
 
     def class_sizes(self) -> Sizes:
@@ -145,13 +146,16 @@ class JointCounts:
     @classmethod
     def from_arrays(cls, class_size: Any, value_size: Any, count: Any, times: Any) -> JointCounts:
         """Put the cells into one order."""
-        a, b, c, t = _ints(class_size), _ints(value_size), _ints(count), _ints(times)
+        a = _ints(class_size)
+        b = _ints(value_size)
+        c = _ints(count)
+        t = _ints(times)
         order = np.lexsort((c, b, a))
-        return cls(a[order], b[order], c[order], t[order])
+        return cls(class_size=a[order], value_size=b[order], count=c[order], times=t[order])
 
     @property
     def certain(self) -> tuple[int, int]:
-        """How many records are in classes with one value, and how many there are."""
+        """Count the records in classes with one value, and all records."""
         records = self.count * self.times
         alone = self.count == self.class_size
         return int(records[alone].sum()), int(records.sum())
@@ -177,7 +181,7 @@ class Gaps:
 
 @dataclass(frozen=True)
 class Named:
-    """Distinct classes by their size, their records with a known secret, those with the value."""
+    """Distinct classes: size, records with a known secret, and records with the named value."""
 
     class_size: tuple[int, ...]
     known_size: tuple[int, ...]
@@ -190,8 +194,8 @@ class Named:
 class Ranked:
     """Classes as (rank of the value, count) pairs in the order of the values.
 
-    Classes with equal pairs need not be there more than once. `totals[r]` is how many records of
-    the table have the value of rank r.
+    One of several classes with equal pairs is enough. `totals[r]` is the number of records of the
+    table with the value of rank r.
     """
 
     ranks: Ints
@@ -200,12 +204,12 @@ class Ranked:
     totals: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumberCells:
     """Cells in the order of their classes: the value of cell i is `texts[codes[i]]`.
 
-    Class c goes from `bounds[c]` up to `bounds[c + 1]`. `first` picks the one of some classes
-    whose texts come first.
+    Class c goes from `bounds[c]` up to `bounds[c + 1]`. `first` returns the class, among some
+    classes, whose texts come first.
     """
 
     texts: tuple[str | None, ...]
@@ -215,12 +219,13 @@ class NumberCells:
     first: Callable[[Ints], int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PeopleCounts:
-    """People, of whom some were seen in several classes; sizes of classes are counts of people.
+    """People, some seen in several classes; the sizes of classes are counts of people.
 
-    `smallest` tells how many people's smallest class has so many people. `times[i]` pairs of a
-    person and a class are of somebody seen in `classes[i]` classes, and of a class of `sizes[i]`.
+    `smallest` is the histogram of the sizes of each person's smallest class. `times[i]` pairs of a
+    person and a class have a person who was seen in `classes[i]` classes and a class with
+    `sizes[i]` people.
     """
 
     people: int
@@ -230,8 +235,8 @@ class PeopleCounts:
     times: Ints
 
     def check(self, pairs: int) -> None:
-        """Counts that do not cover every person and every pair are a defect, never an answer."""
-        counted = self.smallest.things, int(self.times.sum()), sum(self.by_classes().values())
+        """Raise an error if the counts do not cover every person and every pair: a defect."""
+        counted = (self.smallest.things, int(self.times.sum()), sum(self.by_classes().values()))
         require(
             counted == (self.people, pairs, self.people),
             f"{self.people} people in {pairs} pairs were counted as {counted}",
@@ -239,14 +244,14 @@ class PeopleCounts:
         )
 
     def by_classes(self) -> dict[int, int]:
-        """How many people were seen in so many classes."""
+        """Count the people who were seen in each number of classes."""
         pairs: dict[int, int] = {}
         for seen, times in zip(self.classes.tolist(), self.times.tolist(), strict=True):
             pairs[seen] = pairs.get(seen, 0) + times
         return {seen: times // seen for seen, times in sorted(pairs.items())}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecordCounts:
     """The counts behind every measure of re-identification: the sizes of the classes.
 
@@ -263,7 +268,7 @@ class RecordCounts:
     suppressed: int = 0  # records with the mark of suppression in every quasi-identifier
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SecretCounts:
     """The counts behind every measure of one secret; a field that was not requested is None."""
 
@@ -280,7 +285,8 @@ class SecretCounts:
     hierarchy_gaps: Gaps | None = None
     parts: SecretCounts | None = None
     named: Named | None = None
-    # Of people with several values: cells by the people of the class, those with the value, both.
+    # Where people have several values, the cells by the people of the class, the people with the
+    # value, and the people who are both.
     confidence: JointCounts | None = None
     people: int | None = None
     known_people: int | None = None  # with at least one value that is not missing

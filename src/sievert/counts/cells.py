@@ -16,21 +16,23 @@ from sievert.counts.suppression import Suppression
 from sievert.errors import InputError, require
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
-MOST_SETS, LEAST_SETS = 16, 4  # columns of a text file that are read together
+# columns of a text file that are read together
+MOST_SETS = 16
+LEAST_SETS = 4
 MOST_VALUES = 2**22  # that these columns may have together, where they are more than the least
 
 PEOPLE = "CASE WHEN p IS NULL THEN n ELSE 1 END"  # a row without a person is a person of its own
 
 
 def count_people(fields: str, table: str, name: str = "n") -> str:
-    """The query for how many people have each combination of some fields."""
+    """The query that counts the people with each combination of some fields."""
     return (
         f"SELECT {fields}, CAST(SUM({PEOPLE}) AS BIGINT) AS {name} FROM {table} GROUP BY {fields}"
     )
 
 
 def quote_identifier(name: str) -> str:
-    """A column's name as an SQL identifier, whatever it holds: the one way a name enters SQL.
+    """Write the name of a column as an SQL identifier: the only way a name enters SQL.
 
     >>> quote_identifier('a"; drop table x; --')
     '"a""; drop table x; --"'
@@ -42,7 +44,7 @@ def quote_identifier(name: str) -> str:
 def ask_together(columns: Sequence[str], keys: str, source: str) -> str:
     """The query for the cells of several secrets in one pass: in row i, `which` is i and s is si.
 
-    Every record comes once for each secret, and has that secret only.
+    The query repeats every record once for each secret, with that secret alone.
     """
     own = [f"CASE WHEN w.which = {i} THEN {c} END AS s{i}" for i, c in enumerate(columns)]
     fields = ", ".join(f"s{i}" for i in range(len(columns)))
@@ -81,7 +83,7 @@ class CellTables:
         return other
 
     def check_usable(self, columns: Iterable[str]) -> None:
-        """An error where the values of one of these columns cannot be compared one by one."""
+        """Raise an error if the values of one of these columns cannot be compared one by one."""
         for column in columns:
             self.engine.check_usable(column)
 
@@ -97,11 +99,11 @@ class CellTables:
         return f"c{self.columns.index(column)}"
 
     def sql_names(self, columns: Iterable[str], prefix: str = "") -> str:
-        """The names of some columns, as they stand behind SELECT and GROUP BY."""
+        """The names of some columns, as written after SELECT and GROUP BY."""
         return ", ".join(prefix + self.sql_name(c) for c in columns)
 
     def keep_table(self, sql: str, *, of_records: bool = False) -> str:
-        """Keep the answer to a query, of cells or of records, as a table; returns its name."""
+        """Keep the answer to a query about cells or records as a table; return its name."""
         name = f"t{next(self._number)}"
         if of_records:
             self.engine.count(name, sql, self.records)
@@ -110,19 +112,19 @@ class CellTables:
         return name
 
     def keep_records(self, sql: str, records: int) -> str:
-        """Keep combinations that are counted over some of the records; returns the table's name."""
+        """Keep combinations that are counted over some records as a table; return its name."""
         name = f"t{next(self._number)}"
         self.engine.count(name, sql, records)
         return name
 
     def load_table(self, columns: LoadedColumns) -> str:
-        """Load columns of our own as a table of the engine; returns its name."""
+        """Load columns of this process as a table of the engine; return its name."""
         name = f"t{next(self._number)}"
         self.engine.load(name, columns)
         return name
 
     def drop_tables(self, *tables: str) -> None:
-        """Drop tables that we made."""
+        """Drop tables of cells."""
         for table in tables:
             self.engine.forget(table)
 
@@ -133,26 +135,28 @@ class CellTables:
         return int(self.engine.query_records(sql)[0][0] or 0)
 
     def count_combinations(self, columns: Sequence[str], source: str | None = None) -> int:
-        """How many different combinations of values some columns have; missing is a value."""
-        keys, table = self.sql_names(columns), source or self._input
+        """Count the different combinations of values of some columns; missing is a value."""
+        keys = self.sql_names(columns)
+        table = source or self._input
         sql = f"SELECT COUNT(*) FROM (SELECT {keys} FROM {table} GROUP BY {keys}) AS d"
         return int(self.engine.query_records(sql)[0][0])
 
     def merged_by_type(self, columns: Sequence[str]) -> list[str]:
-        """Columns of which texts that differ are read as one number: 01 and 1, by their type.
+        """The columns whose type reads different texts, such as 01 and 1, as one number.
 
-        No state has such columns: a table is not counted where there are any.
+        No state has such columns: a table that has any is not counted.
         """
         if self.engine.table.state is not None:
             return []
         numbers = [c for c in columns if self.engine.table.types.get(c) in ("int", "float")]
         if self.engine.untyped is None:
             return numbers
-        count, before = self.count_combinations, f"({self.engine.untyped}) AS e"
+        count = self.count_combinations
+        before = f"({self.engine.untyped}) AS e"
         return [c for c in numbers if count([c], "input") < count([c], before)]
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
-        """How many different values each column has; missing is one."""
+        """Count the different values of each column; missing is one."""
         counts = dict.fromkeys(columns, 0)
         for few in _share_passes(dict.fromkeys(counts, self.records)):
             with self._hold(few) as source:
@@ -160,16 +164,18 @@ class CellTables:
         return counts
 
     def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]]:
-        """How many records have each text of columns with so many values, in the order of texts.
+        """Count the records with each text of some columns, in the order of texts.
 
-        The values stay in this process.
+        `columns` says how many values each of them has at most. The values stay in this process.
         """
         tallies: dict[str, dict[str | None, int]] = {}
         for few in _share_passes(columns):
             with self._hold(few) as source:
                 for column in few:
-                    c, counts = self.sql_name(column), dict[str | None, int]()
-                    value, number = self.engine.as_text(c), self.record_count
+                    c = self.sql_name(column)
+                    counts = dict[str | None, int]()
+                    value = self.engine.as_text(c)
+                    number = self.record_count
                     sql = f"SELECT {value}, {number} FROM {source} GROUP BY {c}"
                     for text, n in self.engine.rows(sql):
                         counts[text] = counts.get(text, 0) + int(n)
@@ -184,7 +190,7 @@ class CellTables:
 
     @contextmanager
     def _hold(self, columns: Sequence[str]) -> Iterator[str]:
-        """Where some columns are counted: a text file is read once for them, not for each."""
+        """Give the table in which some columns are counted: a text file is read once for all."""
         if not self.reads_whole_lines or len(columns) == 1:
             yield self._input
             return
@@ -196,7 +202,8 @@ class CellTables:
         """The table of cells (keys, s, n): the only question that reads the records."""
         if (quasi, secret) not in self._cells and not self._count_together(quasi, secret):
             finer = self._find_cells(quasi) if secret is None else None
-            sql, keys = self._ask_cells(quasi, secret), self.sql_names(quasi)
+            sql = self._ask_cells(quasi, secret)
+            keys = self.sql_names(quasi)
             if finer is not None:
                 sql = f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n FROM {finer} GROUP BY {keys}"
             self._cells[quasi, secret] = self.keep_table(sql, of_records=finer is None)
@@ -225,7 +232,7 @@ class CellTables:
         return together
 
     def _find_cells(self, quasi: tuple[str, ...]) -> str | None:
-        """Any table of cells with these keys that was counted before."""
+        """Find a table of cells with these keys that was counted before."""
         return next((table for (q, _), table in self._cells.items() if q == quasi), None)
 
     def value_totals(self, cells: str) -> str:
@@ -237,7 +244,7 @@ class CellTables:
         return self._totals[cells]
 
     def value_holders(self, cells: str) -> str:
-        """The same: as many records as have the value."""
+        """The table of the values of a secret and the number of records with each."""
         return self.value_totals(cells)
 
     def drop_cells(self, cells: str) -> None:
@@ -250,11 +257,11 @@ class CellTables:
         return int(self.engine.rows(sql, parameters)[0][0])
 
     def total(self, cells: str) -> int:
-        """How many records some cells cover: all of them."""
+        """The number of records that some cells cover: all records."""
         return self.records
 
     def histogram(self, cells: str) -> Sizes:
-        """How many cells have each number of records; together they must cover every record."""
+        """The histogram of the cells' sizes; together they must cover every record."""
         sizes = Sizes.from_arrays(
             *self.engine.arrays(f"SELECT n, COUNT(*) AS m FROM {cells} GROUP BY n")
         )
@@ -269,7 +276,7 @@ class CellTables:
 
 
 def _share_passes(columns: Mapping[str, int]) -> list[tuple[str, ...]]:
-    """Columns with at most so many values, in groups that are counted in one pass each."""
+    """Group columns that are counted in one pass; `columns` has the most values of each."""
     passes: list[list[str]] = []
     room = 0
     for column, values in columns.items():
@@ -285,7 +292,7 @@ def _share_passes(columns: Mapping[str, int]) -> list[tuple[str, ...]]:
 def match_masks(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
     """The query for the histogram of matching records of the classes of pattern `a`.
 
-    Two classes match when they agree on the keys neither lacks: one join per pair of patterns.
+    Two classes match if they agree on the keys that neither lacks: one join per pair of patterns.
     """
     parts = []
     for b in masks:

@@ -1,7 +1,7 @@
-"""Records of a small table, fetched once as codes: NumPy answers what is asked of them.
+"""Records of a small table, fetched once as codes: NumPy answers questions about them.
 
-Every answer has the integers that the engine's SQL would give. For a few thousand records one
-statement of SQL takes longer than all of this.
+Every answer has the integers that the engine's SQL would give. For a few thousand records, one
+SQL statement takes longer than all the work here.
 """
 
 import re
@@ -31,7 +31,7 @@ PLAIN = re.compile(
 
 
 class CodedTable(MemoryCells):
-    """The records of a small table; it does not answer where a column cannot be coded."""
+    """The records of a small table; there is no answer if a column cannot be coded."""
 
     def __init__(self, tables: CellTables, types: Mapping[str, str]) -> None:
         self.tables = tables
@@ -40,17 +40,18 @@ class CodedTable(MemoryCells):
         self._counted: dict[tuple[tuple[str, ...], str], ClassCells] = {}
 
     def people_counter(self, person: str) -> PeopleCounter:
-        """What counts the people of these records."""
+        """Make the counter of the people of these records."""
         return CodedPeople(self, person)
 
     def code(self, columns: Iterable[str]) -> bool:
-        """Fetch columns that were not fetched before; False where one of them cannot be coded."""
+        """Fetch columns that were not fetched before; return False if one cannot be coded."""
         columns = dict.fromkeys(columns)
         if not all(c in self._types for c in columns):
             return False
         new = [c for c in columns if c not in self._coded]
         if new:
-            engine, source = self.tables.engine, self.tables.source
+            engine = self.tables.engine
+            source = self.tables.source
             texts = ", ".join(engine.as_text(self.tables.sql_name(c)) for c in new)
             rows = engine.query_records(f"SELECT {texts} FROM {source}")
             for column, values in zip(new, zip(*rows, strict=True), strict=True):
@@ -62,14 +63,24 @@ class CodedTable(MemoryCells):
     def _records(self, columns: Sequence[str]) -> Cube:
         """One cell per record; the columns have been fetched."""
         codes, values = zip(*(self._coded[c] for c in columns), strict=True)
-        return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
+        return Cube(
+            columns=tuple(columns),
+            codes=codes,
+            counts=np.ones(len(codes[0]), dtype=np.int64),
+            values=values,
+        )
 
     def _class_cells(self, quasi: tuple[str, ...], secret: str) -> ClassCells:
         if (quasi, secret) not in self._counted:
             cube = self._records((*quasi, secret)).roll_up((*quasi, secret))
-            values, sizes = cube.codes[-1].astype(np.int64), cube.classes[1]
+            values = cube.codes[-1].astype(np.int64)
+            sizes = cube.classes[1]
             self._counted[quasi, secret] = ClassCells(
-                cube.owner, values, cube.counts, sizes, cube.totals(-1)
+                owner=cube.owner,
+                values=values,
+                counts=cube.counts,
+                sizes=sizes,
+                totals=cube.totals(-1),
             )
         return self._counted[quasi, secret]
 
@@ -83,20 +94,20 @@ class CodedTable(MemoryCells):
     def count_marked(
         self, quasi: Sequence[str], secret: str | None, *, cells: bool
     ) -> tuple[int, int] | None:
-        """How many records have the mark of suppression in every quasi-identifier, and in any."""
+        """Count the records with the mark of suppression in every quasi-identifier, and in any."""
         if not self.code(quasi):
             return None
         every, some = self.tables.suppression.in_codes(self._records(quasi), quasi)
         return int(np.count_nonzero(every)), int(np.count_nonzero(some))
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int] | None:
-        """How many records lack each quasi-identifier."""
+        """Count the records that lack each quasi-identifier."""
         if not self.code(quasi):
             return None
         return {q: int(np.count_nonzero(self._coded[q][0] == 0)) for q in quasi}
 
     def tally(self, column: str, quasi: tuple[str, ...]) -> dict[str | None, int] | None:
-        """How many records have each text; of other than texts only missing and empty."""
+        """Count the records with each text; if values are no texts, only missing and empty ones."""
         if not self.code((column,)):
             return None
         codes, texts = self._coded[column]
@@ -111,7 +122,7 @@ class CodedTable(MemoryCells):
         return [text for text in self._coded[column][1] if text is not None]
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int | None:
-        """Records whose every value is the name of its column, as where files were put together."""
+        """Count the records whose values are the names of their columns, as in joined files."""
         if not self.code((*quasi, *secrets)):
             return None
         same = {}
@@ -123,7 +134,7 @@ class CodedTable(MemoryCells):
         return int(min(counts, default=np.count_nonzero(keys)))
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int] | None:
-        """How many different values each column has; missing is one."""
+        """Count the different values of each column; missing is one."""
         columns = list(columns)
         if not self.code(columns):
             return None
@@ -131,7 +142,7 @@ class CodedTable(MemoryCells):
         return {c: len(texts) - int(not np.any(codes == 0)) for c, (codes, texts) in coded.items()}
 
     def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]] | None:
-        """How many records have each text of some columns, in the order of texts."""
+        """Count the records with each text of some columns, in the order of texts."""
         if not self.code(columns):
             return None
         return {c: self._roll_up((c,)).tally() for c in columns}
@@ -147,18 +158,23 @@ class CodedTable(MemoryCells):
         return sizes
 
     def matches(self, quasi: tuple[str, ...], sizes: Sizes) -> tuple[int, Sizes | None] | None:
-        """How many records lack a key, and the histogram of records that match as wildcards."""
+        """Count the records that lack a key, and the records that match each other as wildcards."""
         return count_matches(self._roll_up(quasi)) if self.code(quasi) else None
 
     def secret_counts(
         self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts | None:
-        """Everything about one secret that `needs` names."""
+        """Count what `needs` names about one secret."""
         if not self.code((*quasi, secret)):
             return None
         records = self.tables.records
-        cells, texts = self._class_cells(quasi, secret), self._coded[secret][1]
-        missing, present = int(cells.totals[0]), [text for text in texts if text is not None]
+        cells = self._class_cells(quasi, secret)
+        texts = self._coded[secret][1]
+        missing = int(cells.totals[0])
+        present = [text for text in texts if text is not None]
+        hierarchy = rare.get("hierarchy")
+        partition = rare.get("partition")
+        named = rare.get("named")
         counts: dict[str, Any] = {"missing": missing}
         if "known" in needs and 0 < missing < records:
             counts["known_profiles"] = cells.known().profiles()
@@ -166,14 +182,14 @@ class CodedTable(MemoryCells):
             counts["known_joint"] = cells.known().joint
         if "order" in needs and not missing:
             counts["ranked"] = cells.rank(self.rank(secret, rare.get("order")))
-        if "hierarchy" in needs and (hierarchy := rare.get("hierarchy")) is not None:
+        if "hierarchy" in needs and hierarchy is not None:
             labels, levels = level_labels(secret, hierarchy, present)
             counts["hierarchy_gaps"] = cells.merge([labels[text] for text in texts]).gaps(levels)
-        if "parts" in needs and (partition := rare.get("partition")) is not None:
+        if "parts" in needs and partition is not None:
             parts = part_labels(secret, partition, present)
             merged = cells.merge([parts[text] for text in texts])
             counts["parts"] = self._count(merged, frozenset({"joint"}), {})
-        if "named" in needs and (named := rare.get("named")) is not None:
+        if "named" in needs and named is not None:
             check_unicode(named)
             counts["named"] = cells.count_named(texts.index(named) if named in texts else -1)
         return self._count(cells, needs, counts)
@@ -181,7 +197,8 @@ class CodedTable(MemoryCells):
     def _count(
         self, cells: ClassCells, needs: frozenset[str], counts: Mapping[str, Any]
     ) -> SecretCounts:
-        sizes, values = histogram(cells.sizes), histogram(cells.totals[cells.totals > 0])
+        sizes = histogram(cells.sizes)
+        values = histogram(cells.totals[cells.totals > 0])
         sizes.check(self.tables.records)
         values.check(self.tables.records)
         return SecretCounts(
@@ -198,11 +215,10 @@ class CodedTable(MemoryCells):
         """The rank of each code of a secret, in the order given or that of its type."""
         texts = self._coded[secret][1]
         present = [text for text in texts if text is not None]
-        ordered = (
-            self._type_order(secret, present)
-            if order is None
-            else order_values(secret, order, present)
-        )
+        if order is None:
+            ordered = self._type_order(secret, present)
+        else:
+            ordered = order_values(secret, order, present)
         place: dict[str | None, int] = {text: rank for rank, text in enumerate(ordered)}
         return np.array([place.get(text, -1) for text in texts], dtype=np.int64)
 
@@ -210,7 +226,8 @@ class CodedTable(MemoryCells):
         """The values of a secret in the order of its type."""
         if self._types[secret] == "VARCHAR":
             return present
-        c, source = self.tables.sql_name(secret), self.tables.source
+        c = self.tables.sql_name(secret)
+        source = self.tables.source
         rows = self.tables.engine.query_records(
             f"SELECT {self.tables.engine.as_text(c)} FROM {source} GROUP BY {c} ORDER BY {c}"
         )
@@ -241,20 +258,21 @@ class CodedTable(MemoryCells):
 
 
 class CodedPeople(PeopleCounter):
-    """The people of a small table; it does not answer where a column cannot be coded."""
+    """The people of a small table; there is no answer if a column cannot be coded."""
 
     def __init__(self, records: CodedTable, person: str) -> None:
-        self._records, self._person = records, person
+        self._records = records
+        self._person = person
         self._seen: dict[tuple[str, ...], tuple[Sizes, PeopleCounts]] = {}
 
     def _sightings(self, columns: tuple[str, ...]) -> Cube | None:
-        """The combinations of some columns and the person, last; rows without one are counted."""
+        """The combinations of some columns and, last, the person; rows without one are counted."""
         cube = self._records.cube((*columns, self._person))
         return None if cube is None else once_each(cube)
 
     @property
     def people(self) -> int | None:
-        """How many people there are."""
+        """The number of people."""
         return self._everybody
 
     @cached_property
@@ -276,24 +294,24 @@ class CodedPeople(PeopleCounter):
         return None if counted is None else counted[0]
 
     def seen(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
-        """How many classes people were seen in, and how small these are."""
+        """Count the classes in which people were seen, and the people of these classes."""
         counted = self._count(quasi)
         return None if counted is None else counted[1]
 
     def lacking(self, quasi: tuple[str, ...]) -> int | None:
-        """How many rows lack a quasi-identifier."""
+        """Count the rows that lack a quasi-identifier."""
         classes = self._records.cube(quasi)
         return None if classes is None else int(classes.counts[classes.lacking].sum())
 
     def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int] | None:
-        """How many people are in classes where all have one value, and how many there are."""
+        """Count the people in classes where all have one value, and all people."""
         sightings = self._sightings((*quasi, secret))
         return None if sightings is None else SecretSightings(sightings).certain()
 
     def secret_counts(
         self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts | None:
-        """Everything about one secret that `needs` names."""
+        """Count what `needs` names about one secret."""
         sightings = self._sightings((*quasi, secret))
         if sightings is None:
             return None

@@ -13,7 +13,7 @@ from sievert.errors import InputError, require
 from sievert.sources.table import SURROGATE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassCells:
     """Cells in the order of their classes: the class, the code of the secret, the records of each.
 
@@ -28,8 +28,8 @@ class ClassCells:
 
     @property
     def joint(self) -> JointCounts:
-        """How many cells have each class size, total of the value and count."""
-        kinds = self.sizes[self.owner], self.totals[self.values], self.counts
+        """Count the cells with each class size, total of the value and count."""
+        kinds = (self.sizes[self.owner], self.totals[self.values], self.counts)
         bits = [int(self.sizes.sum()).bit_length()] * 3
         ones = np.ones(len(self.counts), dtype=np.int64)
         places, times = merge_cells([kind.astype(np.uint64) for kind in kinds], bits, ones)
@@ -44,16 +44,16 @@ class ClassCells:
         if people is None:
             kinds = _count_runs(words, starts)
             ordered = sorted(kinds)
-            return _unpack(ordered, bits, [kinds[each] for each in ordered])
-        ends = np.append(starts[1:], len(words))  # there stand the people
+            return _unpack(ordered, bits, [kinds[run] for run in ordered])
+        ends = np.append(starts[1:], len(words))  # the last word of a run is its people
         present = people[self.owner[run_starts(self.owner)]]
         kinds = _count_runs(np.insert(words, ends, present), starts + np.arange(len(starts)))
-        ordered = sorted(kinds, key=lambda each: (each[:-1], each[-1]))
+        ordered = sorted(kinds, key=lambda run: (run[:-1], run[-1]))
         return _unpack(
-            [each[:-1] for each in ordered],
+            [run[:-1] for run in ordered],
             bits,
-            [kinds[each] for each in ordered],
-            [each[-1] for each in ordered],
+            times=[kinds[run] for run in ordered],
+            people=[run[-1] for run in ordered],
         )
 
     def gaps(self, levels: int = 1) -> Gaps:
@@ -68,9 +68,12 @@ class ClassCells:
     def known(self) -> "ClassCells":
         """Only the cells whose secret is not missing, and only their records."""
         kept = self.values > 0
-        owner, counts = self.owner[kept], self.counts[kept]
+        owner = self.owner[kept]
+        counts = self.counts[kept]
         sizes = np.bincount(owner, counts, len(self.sizes)).astype(np.int64)
-        return ClassCells(owner, self.values[kept], counts, sizes, self.totals)
+        return ClassCells(
+            owner=owner, values=self.values[kept], counts=counts, sizes=sizes, totals=self.totals
+        )
 
     def merge(self, labels: Sequence[list[int]]) -> "ClassCells":
         """The cells of the labels that each code has; a code may have one label per level."""
@@ -80,12 +83,15 @@ class ClassCells:
         times = lengths[self.values]
         within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
         own = flat[np.repeat(starts[self.values], times) + within]
-        owner, counts = np.repeat(self.owner, times), np.repeat(self.counts, times)
+        owner = np.repeat(self.owner, times)
+        counts = np.repeat(self.counts, times)
         size = int(flat.max()) + 1
         keys, place = np.unique(owner * size + own, return_inverse=True)
         sums = np.bincount(place, counts).astype(np.int64)
         totals = np.bincount(own, counts, size).astype(np.int64)
-        return ClassCells(keys // size, keys % size, sums, self.sizes, totals)
+        return ClassCells(
+            owner=keys // size, values=keys % size, counts=sums, sizes=self.sizes, totals=totals
+        )
 
     def rank(self, ranks: Ints) -> Ranked:
         """The classes as (rank, count) pairs in the order of the values."""
@@ -93,20 +99,31 @@ class ClassCells:
         order = np.lexsort((place, self.owner))
         totals = np.zeros(len(self.totals) - 1, dtype=np.int64)
         totals[ranks[1:]] = self.totals[1:]
-        return Ranked(place[order], self.counts[order], run_starts(self.owner), totals)
+        return Ranked(
+            ranks=place[order],
+            counts=self.counts[order],
+            starts=run_starts(self.owner),
+            totals=totals,
+        )
 
     def count_named(self, code: int) -> Named:
-        """How often classes hold one code; classes without a known secret hold it never."""
-        of_class = (
-            np.bincount(self.owner, self.counts * cells, len(self.sizes)).astype(int).tolist()
-            for cells in (self.values > 0, self.values == code)
+        """How often classes have one code; a class without a known secret never has it."""
+        classes = len(self.sizes)
+        known = np.bincount(self.owner, self.counts * (self.values > 0), classes)
+        named = np.bincount(self.owner, self.counts * (self.values == code), classes)
+        rows = zip(
+            self.sizes.tolist(), known.astype(int).tolist(), named.astype(int).tolist(), strict=True
         )
-        rows = sorted(set(zip(self.sizes.tolist(), *of_class, strict=True)))
-        return Named(*zip(*((n, max(1, known), count) for n, known, count in rows), strict=True))
+        distinct = sorted(set(rows))
+        return Named(
+            class_size=tuple(size for size, _, _ in distinct),
+            known_size=tuple(max(1, number) for _, number, _ in distinct),
+            count=tuple(count for _, _, count in distinct),
+        )
 
 
 def _pack_runs(numbers: Ints, starts: Ints, bits: int) -> tuple[Ints, Ints]:
-    """Runs of positive numbers, several in a word, the first one highest: ordered as they are."""
+    """Pack runs of positive numbers, several in a word, the first one highest: order is kept."""
     most = MOST_BITS // bits
     place = np.arange(len(numbers)) - np.repeat(starts, np.diff(np.append(starts, len(numbers))))
     begins = np.flatnonzero(place % most == 0)
@@ -117,18 +134,23 @@ def _pack_runs(numbers: Ints, starts: Ints, bits: int) -> tuple[Ints, Ints]:
 def _unpack(
     runs: Sequence[tuple[int, ...]], bits: int, times: Sequence[int], people: Any = None
 ) -> Profiles:
-    """Profiles of packed counts."""
+    """Make profiles of packed counts."""
     words = np.array([word for run in runs for word in run], dtype=np.int64)
     shifts = np.arange(MOST_BITS // bits - 1, -1, -1) * bits
     fields = words[:, None] >> shifts & ((1 << bits) - 1)
     begins = np.cumsum([0, *map(len, runs[:-1])])
     lengths = np.add.reduceat((fields > 0).sum(axis=1), begins)
     number = None if people is None else np.array(people)
-    return Profiles(fields[fields > 0], np.cumsum(lengths) - lengths, np.array(times), number)
+    return Profiles(
+        counts=fields[fields > 0],
+        starts=np.cumsum(lengths) - lengths,
+        times=np.array(times),
+        people=number,
+    )
 
 
 def _count_runs(words: Ints, starts: Ints) -> dict[tuple[int, ...], int]:
-    """How many runs consist of the same words."""
+    """Count the runs that consist of the same words."""
     lengths = np.diff(np.append(starts, len(words)))
     kinds: dict[tuple[int, ...], int] = {}
     for length in np.unique(lengths).tolist():
@@ -141,7 +163,7 @@ def _count_runs(words: Ints, starts: Ints) -> dict[tuple[int, ...], int]:
 
 
 def check_unicode(text: str) -> None:
-    """An error for a text that an engine would not take."""
+    """Raise an error for a text that an engine would not accept."""
     require(
         not SURROGATE.search(text),
         "a text is not valid Unicode (a lone surrogate)",

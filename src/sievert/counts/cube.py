@@ -1,7 +1,8 @@
 """The different combinations of some columns' values, as small integers, and how often each occurs.
 
-Measures of subsets of columns, of single values and of attacks start from it: it is fetched once
-and then rolled up. Texts stay in this process. A code is the rank of a text; 0 is missing.
+Measures of subsets of columns, of single values and of attacks start from such a cube: it is
+fetched once and then rolled up. Texts stay in this process. A code is the rank of a text; 0 is
+missing.
 """
 
 from __future__ import annotations
@@ -39,10 +40,13 @@ class Cube:
         values: Sequence[Sequence[str | None]],
     ) -> Cube:
         """Number the values of each column in the order of their texts, missing first."""
-        ranks, texts = zip(
-            *(rank_texts(*pair) for pair in zip(codes, values, strict=True)), strict=True
+        ranked = [rank_texts(*pair) for pair in zip(codes, values, strict=True)]
+        cube = cls(
+            columns=tuple(columns),
+            codes=tuple(ranks for ranks, _ in ranked),
+            counts=np.asarray(counts, dtype=np.int64),
+            values=tuple(texts for _, texts in ranked),
         )
-        cube = cls(tuple(columns), ranks, np.asarray(counts, dtype=np.int64), texts)
         if cube.bits > MOST_BITS:
             return cube.select_cells(np.lexsort(cube.codes[::-1]))
         ordered = bool(np.all(cube.keys[1:] > cube.keys[:-1]))
@@ -50,7 +54,7 @@ class Cube:
 
     @property
     def records(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return int(self.counts.sum())
 
     @cached_property
@@ -77,11 +81,12 @@ class Cube:
     def select_columns(self, columns: Sequence[str]) -> Cube:
         """Only these columns, cell by cell."""
         places = [self.columns.index(c) for c in columns]
-        codes, values = tuple(self.codes[p] for p in places), tuple(self.values[p] for p in places)
-        return Cube(tuple(columns), codes, self.counts, values)
+        codes = tuple(self.codes[p] for p in places)
+        values = tuple(self.values[p] for p in places)
+        return Cube(columns=tuple(columns), codes=codes, counts=self.counts, values=values)
 
     def all_have(self, columns: Sequence[str], text: str | None) -> Bools:
-        """Which cells have this text, None for missing, in all of these columns."""
+        """Whether each cell has this text, None for missing, in all of these columns."""
         have = np.ones(len(self.counts), dtype=bool)
         for place in (self.columns.index(c) for c in columns):
             texts = self.values[place]
@@ -96,19 +101,19 @@ class Cube:
 
     @cached_property
     def classes(self) -> tuple[Ints, Ints]:
-        """Of cells whose last column is a secret: where classes begin, and their sizes."""
+        """The starts and sizes of the classes of cells whose last column is a secret."""
         starts = run_starts(np.zeros(len(self.counts)), *self.codes[:-1])
         return starts, np.add.reduceat(self.counts, starts)
 
     @cached_property
     def owner(self) -> Ints:
-        """Of cells whose last column is a secret: the class of each."""
+        """The class of each cell, if the last column is a secret."""
         starts, _ = self.classes
         return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(self.counts))))
 
     @cached_property
     def class_cube(self) -> Cube:
-        """Of cells whose last column is a secret: their classes, without it."""
+        """The classes of cells whose last column is a secret, without the secret."""
         starts, sizes = self.classes
         return replace(self.select_columns(self.columns[:-1]).select_cells(starts), counts=sizes)
 
@@ -117,32 +122,37 @@ class Cube:
         """The cells of the last column, a secret; classes are in the order of their texts."""
         bounds = np.append(self.classes[0], len(self.counts))
         return NumberCells(
-            self.values[-1], self.codes[-1], self.counts, bounds, lambda some: int(some.min())
+            texts=self.values[-1],
+            codes=self.codes[-1],
+            counts=self.counts,
+            bounds=bounds,
+            first=lambda some: int(some.min()),
         )
 
     @property
     def lacking(self) -> Bools:
-        """Which cells lack a value."""
+        """Whether each cell lacks a value."""
         return np.asarray(np.any([codes == 0 for codes in self.codes], axis=0))
 
     def check(self, records: int) -> Cube:
-        """The same; combinations that do not cover every record are a defect, never an answer."""
+        """Return the cube; raise an error if it does not cover every record: that is a defect."""
         covered = f"combinations cover {self.records} records where {records} were read"
         require(self.records == records, covered, error=InvariantError)
         return self
 
     def totals(self, place: int) -> Ints:
-        """How many records have each code of one column."""
-        codes, texts = self.codes[place].astype(np.int64), self.values[place]
+        """The number of records with each code of one column."""
+        codes = self.codes[place].astype(np.int64)
+        texts = self.values[place]
         return np.bincount(codes, self.counts, len(texts)).astype(np.int64)
 
     def value_counts(self, place: int) -> dict[str, int]:
-        """How many records have each value of one column that is not missing."""
-        counted = zip(self.values[place], self.totals(place).tolist(), strict=True)
-        return {text: number for text, number in counted if text is not None}
+        """Count the records with each value of one column that is not missing."""
+        pairs = zip(self.values[place], self.totals(place).tolist(), strict=True)
+        return {text: number for text, number in pairs if text is not None}
 
     def tally(self) -> dict[str | None, int]:
-        """How many records have each value of the first column, where every cell has another."""
+        """The number of records with each value of the first column, if every cell has another."""
         texts = map(self.values[0].__getitem__, self.codes[0].tolist())
         return dict(zip(texts, self.counts.tolist(), strict=True))
 
@@ -152,7 +162,7 @@ class Cube:
 
 
 def rank_texts(codes: Any, texts: Sequence[str | None]) -> tuple[Ints, tuple[str | None, ...]]:
-    """Codes by the order of their texts, and the texts in that order; 0 is missing."""
+    """Number codes in the order of their texts, and sort the texts; 0 is missing."""
     order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
     lacks = all(text is not None for text in texts)
     place = np.empty(max(1, len(texts)), dtype=np.uint32)
@@ -162,7 +172,7 @@ def rank_texts(codes: Any, texts: Sequence[str | None]) -> tuple[Ints, tuple[str
 
 
 def pack_codes(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints:
-    """Codes side by side in one integer per cell, the last column's lowest."""
+    """Put codes side by side in one integer per cell, the last column's lowest."""
     keys = np.zeros(cells, dtype=np.uint64)
     for column, width in zip(codes, widths, strict=True):
         keys <<= np.uint64(width)
@@ -180,7 +190,7 @@ def run_starts(*columns: Ints) -> Ints:
 
 
 def rank_keys(keys: Ints) -> tuple[Ints, int]:
-    """The place of each key among the different ones, and how many these are."""
+    """The place of each key among the different keys, and the number of these."""
     different, ranks = np.unique(keys, return_inverse=True)
     return ranks.astype(np.uint64), len(different)
 
@@ -191,12 +201,13 @@ def narrow_keys(
     cells: int,
     rank: Callable[[Ints], tuple[Ints, int]] = rank_keys,
 ) -> Ints:
-    """One integer per cell, in the order of the codes, however many bits these have together."""
+    """One integer per cell, in the order of the codes, for any number of bits."""
     key: Ints = np.zeros(cells, dtype=np.uint64)
     used = 0
     for column, width in zip(codes, widths, strict=True):
         if used + width > MOST_BITS:  # ranks need no more bits than there are cells
-            (key, different), used = rank(key), cells.bit_length()
+            key, different = rank(key)
+            used = cells.bit_length()
             if different == cells:
                 break  # further columns tell no two cells apart
         key <<= np.uint64(width)
@@ -206,7 +217,7 @@ def narrow_keys(
 
 
 def merge_cells(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> tuple[Ints, Ints]:
-    """Merge cells that are equal in these columns: a place of each in order, and the sums."""
+    """Merge cells that are equal in these columns; return a place of each, in order, and sums."""
     key = narrow_keys(codes, widths, len(counts))
     order = np.argsort(key, kind="stable")
     starts = run_starts(key[order])

@@ -1,7 +1,7 @@
 """The engines that count tables: one registration each, from which everything else follows.
 
-An engine is a folder with an adapter (`counts.adapter`) and one entry of this table. Adapters are
-imported when a table is opened: most need packages that not everybody has installed.
+An engine is a folder with an adapter (`counts.adapter`) and one entry in this table. Adapters are
+imported when a table is opened, because most need packages that not everybody has installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the command line reads this table before numbers are worked
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """What is known of an engine before its adapter is imported."""
+    """What is known about an engine before its adapter is imported."""
 
     name: str
     adapter: str  # the class, as module:class
@@ -110,7 +110,7 @@ register(
 
 def choose_engine(name: str | None, data: Any) -> Engine:
     """The engine that the user names, or the one that owns the data."""
-    owner = next((each for each in ENGINES.values() if each.owns(data)), ENGINES[DEFAULT])
+    owner = next((engine for engine in ENGINES.values() if engine.owns(data)), ENGINES[DEFAULT])
     if name is None:
         return owner
     if name not in ENGINES:
@@ -128,7 +128,7 @@ def choose_engine(name: str | None, data: Any) -> Engine:
 
 
 def check_options(engine: Engine, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that only this engine takes; an error for those of another engine."""
+    """The options that only this engine takes; raise an error for those of another engine."""
     for other in ENGINES.values():
         for option in other.options:
             given = options.get(option) is not None

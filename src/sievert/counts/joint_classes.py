@@ -1,9 +1,9 @@
 """The joint classes of several releases of the same people: who looks alike in all of them.
 
-Whoever knows a person's values knows all rows of that person in every release, and whether the
-person is in it at all; the candidates are the people with as many rows of the same classes
-everywhere. Suppressed records are a class as any other here, and so are those who are not in a
-release: both can be told.
+Somebody who knows a person's values knows all rows of that person in every release, and whether
+the person is in it at all. The candidates are the people with as many rows of the same classes in
+every release. Suppressed records are a class like any other here, and so are the people who are
+not in a release: an attacker recognises both.
 """
 
 from collections.abc import Sequence
@@ -15,28 +15,28 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.counts.cube import run_starts
 
-ABSENT = -1  # the pattern of who is not in a release
+ABSENT = -1  # the pattern of a person who is not in a release
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PatternsOfRows:
-    """The people of a release by their rows: a pattern says how many there are in which class."""
+    """The people of a release by their rows: a pattern says how many rows are in which class."""
 
     person: Ints  # each once, in their order
     number: Ints  # of the pattern, from 0
     starts: Ints  # where the classes of each pattern begin
-    often: Ints  # how many classes it has
+    often: Ints  # how many classes each pattern has
     classes: Ints  # of all patterns
 
     @property
     def sizes(self) -> Ints:
-        """How many people have the pattern of each person."""
+        """The number of people with the pattern of each person."""
         return np.asarray(np.bincount(self.number)[self.number])
 
 
 @dataclass(frozen=True, eq=False)
 class JointClasses:
-    """Every person once, and how many people have the same rows in all releases."""
+    """Every person once, and the number of people with the same rows in all releases."""
 
     person: Ints
     sizes: Ints
@@ -49,7 +49,7 @@ class JointClasses:
         return int(self.sizes.min())
 
     def people_below(self, k: int) -> int:
-        """How many people are like fewer than k."""
+        """Count the people who are alike with fewer than `k`."""
         return int(np.count_nonzero(self.sizes < k))
 
     @cached_property
@@ -60,15 +60,15 @@ class JointClasses:
         return places
 
 
-def marked(numbers: Ints, size: int = 0) -> Bools:
-    """Which numbers from 0 there are."""
+def mark_numbers(numbers: Ints, size: int = 0) -> Bools:
+    """Whether each number from 0 on is among `numbers`."""
     marks = np.zeros(max(size, int(numbers.max(initial=-1)) + 1), dtype=bool)
     marks[numbers] = True
     return marks
 
 
 def find_patterns(person: Ints, classes: Ints, rows: Ints) -> PatternsOfRows:
-    """Number the people of a release by how many rows they have in which classes.
+    """Number the people of a release by the numbers of their rows in each class.
 
     Two people have the same pattern only if all of their rows are alike.
 
@@ -89,16 +89,24 @@ def find_patterns(person: Ints, classes: Ints, rows: Ints) -> PatternsOfRows:
     often = np.diff(np.append(first, len(owner)))
     number = _number_lists(token.reshape(-1), first, often)
     _, one, number = np.unique(number, return_index=True, return_inverse=True)
-    each, total = often[one], int(often[one].sum())
-    begin = np.cumsum(each) - each
-    place = np.repeat(first[one] - begin, each) + np.arange(total)
-    return PatternsOfRows(owner[first], number.reshape(-1), begin, each, of_person[place])
+    classes_of_pattern = often[one]
+    total = int(classes_of_pattern.sum())
+    begin = np.cumsum(classes_of_pattern) - classes_of_pattern
+    place = np.repeat(first[one] - begin, classes_of_pattern) + np.arange(total)
+    return PatternsOfRows(
+        person=owner[first],
+        number=number.reshape(-1),
+        starts=begin,
+        often=classes_of_pattern,
+        classes=of_person[place],
+    )
 
 
 def _number_lists(token: Ints, first: Ints, often: Ints) -> Ints:
     """Number lists of numbers, each given by its start and length; equal lists alike."""
     width = int(token.max()) + 1
-    number, used = token[first].copy(), width
+    number = token[first].copy()
+    used = width
     active = np.flatnonzero(often > 1)
     step = 1
     while len(active):
@@ -133,7 +141,8 @@ def join_releases(releases: Sequence[PatternsOfRows]) -> JointClasses:
     columns = [column[people] for column in columns]
     order = np.lexsort(columns)
     of_group = np.diff(run_starts(*(column[order] for column in columns)), append=len(order))
-    sizes, number = (np.empty(len(order), dtype=np.int64) for _ in range(2))
+    sizes = np.empty(len(order), dtype=np.int64)
+    number = np.empty(len(order), dtype=np.int64)
     sizes[order] = np.repeat(of_group, of_group)
     number[order] = np.repeat(np.arange(len(of_group)), of_group)
-    return JointClasses(people, sizes, number, tuple(columns))
+    return JointClasses(person=people, sizes=sizes, number=number, patterns=tuple(columns))

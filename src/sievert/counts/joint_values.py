@@ -1,6 +1,6 @@
-"""The values of a secret that releases of the same people leave for each of them: what is common.
+"""The values of a secret that are left for each person in several releases of the same people.
 
-Whoever knows a person's class in a release knows that the secret is one of the values of that
+Somebody who knows a person's class in a release knows that the secret is one of the values of that
 class. If it stays the same, it is one of the values that all of the person's classes have.
 """
 
@@ -22,7 +22,7 @@ class ValueSets:
     """The known values of a secret in every class of one release, and whether some are missing."""
 
     def __init__(self, classes: Ints, values: Ints, number: int) -> None:
-        """Classes and values are numbered from 0, row by row; there are so many values."""
+        """Read classes and values, numbered from 0, row by row; `number` values are possible."""
         self.number = number
         known = values != MISSING
         rows = int(classes.max()) + 1
@@ -33,7 +33,7 @@ class ValueSets:
         self.lacks = np.bincount(classes[~known], minlength=rows) > 0
 
     def words(self, word: int) -> Ints:
-        """The 64 values of one word as bits, of every class."""
+        """The 64 values of one word as bits, for every class."""
         classes, values = np.divmod(self.keys, self.number)
         here = values >> 6 == word
         bits = np.zeros(len(self.sizes), dtype=np.uint64)
@@ -52,8 +52,8 @@ class ValueSets:
 def values_of_patterns(sets: ValueSets, release: PatternsOfRows) -> ValueSets:
     """The known values that all classes of a pattern have, for each pattern of a release.
 
-    Where they have none in common, rows of a person differ, or some are missing: then the values of
-    the smallest class that has any.
+    If they have none in common, the rows of a person differ or some values are missing. Then it is
+    the values of the smallest class that has any.
 
     >>> from sievert.counts.joint_classes import find_patterns
     >>> sets = ValueSets(np.array([0, 0, 1, 1]), np.array([1, 2, 2, 3]), 4)
@@ -70,7 +70,8 @@ def values_of_patterns(sets: ValueSets, release: PatternsOfRows) -> ValueSets:
     owner = np.repeat(np.arange(len(least)), least)
     within = np.arange(len(owner)) - np.repeat(np.cumsum(least) - least, least)
     values = sets.keys[sets.starts[smallest][owner] + within] % sets.number
-    alive, left = np.ones(len(owner), dtype=bool), np.flatnonzero(release.often[owner] > 1)
+    alive = np.ones(len(owner), dtype=bool)
+    left = np.flatnonzero(release.often[owner] > 1)
     step = 0
     while len(left):
         classes = release.classes[release.starts[owner[left]] + step]
@@ -88,11 +89,11 @@ def values_of_patterns(sets: ValueSets, release: PatternsOfRows) -> ValueSets:
 
 @dataclass(frozen=True, eq=False)
 class CommonValues:
-    """How many values are left for people with some classes: together, and by one release alone.
+    """The number of values left for people with some classes: together, and by one release alone.
 
-    `none_common` are those whose classes have no known value in common: it was missing, or it has
-    changed. For them the smallest set counts that releases one after the other have in common; a
-    missing value may there be any.
+    `none_common` marks the combinations whose classes have no known value in common: it was
+    missing, or it has changed. For them the smallest set counts that consecutive releases have in
+    common; a missing value may be any value there.
     """
 
     together: Ints
@@ -118,13 +119,14 @@ def count_common_values(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Com
     alone[alone == np.iinfo(np.int64).max] = 1  # nothing but missing values
     together = _common(joint, sets)
     none_common = together == 0
-    if len(rest := np.flatnonzero(none_common)):
+    rest = np.flatnonzero(none_common)
+    if len(rest):
         together[rest] = _smallest_of_runs([c[rest] for c in joint], sets, alone[rest])
     return CommonValues(together, alone, none_common)
 
 
 def _smallest_of_runs(joint: Sequence[Ints], sets: Sequence[ValueSets], smallest: Ints) -> Ints:
-    """The smallest set, not empty, that some releases one after the other have in common."""
+    """The size of the smallest set, not empty, that some consecutive releases have in common."""
     any_value = [
         np.where((c != ABSENT) & s.lacks[c], ABSENT, c) for c, s in zip(joint, sets, strict=True)
     ]
@@ -137,14 +139,15 @@ def _smallest_of_runs(joint: Sequence[Ints], sets: Sequence[ValueSets], smallest
 
 
 def _common(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Ints:
-    """How many known values all classes of each combination have; 0 where there is no class."""
+    """Count the known values that all classes of each combination have; 0 without a class."""
     if sets[0].number <= FEW:
         return _common_bits(joint, sets)
     absent = np.iinfo(np.int64).max
     sizes = np.stack(
         [np.where(c == ABSENT, absent, s.sizes[c]) for c, s in zip(joint, sets, strict=True)]
     )
-    fewest, least = sizes.argmin(axis=0), sizes.min(axis=0)
+    fewest = sizes.argmin(axis=0)
+    least = sizes.min(axis=0)
     least[least == absent] = 0
     counts = np.zeros(len(least), dtype=np.int64)
     ends = np.cumsum(least)
@@ -156,14 +159,14 @@ def _common(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Ints:
 
 
 def _common_bits(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Ints:
-    """The same of few values, 64 of them at once."""
+    """Count the common values if there are few values, 64 of them at once."""
     somewhere = np.any([classes != ABSENT for classes in joint], axis=0)
     counts = np.zeros(len(somewhere), dtype=np.int64)
-    every = ~np.uint64(0)
+    all_bits = ~np.uint64(0)
     for word in range(-(-sets[0].number // 64)):
-        common = np.full(len(counts), every)
+        common = np.full(len(counts), all_bits)
         for classes, own in zip(joint, sets, strict=True):
-            common &= np.where(classes == ABSENT, every, own.words(word)[classes])
+            common &= np.where(classes == ABSENT, all_bits, own.words(word)[classes])
         counts += np.bitwise_count(common)
     return np.where(somewhere, counts, 0)
 
@@ -171,7 +174,7 @@ def _common_bits(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Ints:
 def _count_part(
     joint: Sequence[Ints], sets: Sequence[ValueSets], fewest: Ints, least: Ints
 ) -> Ints:
-    """The same of some combinations; the values of the smallest set are held against the others."""
+    """Count the common values of some combinations, starting from those of the smallest set."""
     owner = np.repeat(np.arange(len(least)), least)
     within = np.arange(len(owner)) - np.repeat(np.cumsum(least) - least, least)
     values = np.empty(len(owner), dtype=np.int64)

@@ -1,7 +1,7 @@
 """Cells in this process: a source of answers that questions try before they ask the engine.
 
-None means that this source does not answer, so that the engine does. The classes of this module
-answer nothing; records fetched as codes, packed keys and recoded cells each have one of their own.
+None means that this source does not answer; then the engine does. The classes of this module
+answer nothing; records fetched as codes, packed keys and recoded cells have classes of their own.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class PeopleCounter:
 
     @property
     def people(self) -> int | None:
-        """How many people there are."""
+        """The number of people."""
         return None
 
     @property
     def unnamed(self) -> int | None:
-        """How many rows have no person."""
+        """Count the rows without a person."""
         return None
 
     def plan(self, quasi: Sequence[str]) -> None:
@@ -45,25 +45,25 @@ class PeopleCounter:
         return None
 
     def seen(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
-        """How many classes people were seen in, and how small these are."""
+        """Count the classes in which people were seen, and the people of these classes."""
         return None
 
     def lacking(self, quasi: tuple[str, ...]) -> int | None:
-        """How many rows lack a quasi-identifier."""
+        """Count the rows that lack a quasi-identifier."""
         return None
 
     def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int] | None:
-        """How many people are in classes where all have one value, and how many there are."""
+        """Count the people in classes where all have one value, and all people."""
         return None
 
     def secret_counts(
         self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts | None:
-        """Everything about one secret that `needs` names."""
+        """Count what `needs` names about one secret."""
         return None
 
     def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells | None:
-        """The cells of a secret number, in people."""
+        """The cells of a numeric secret, in people."""
         return None
 
 
@@ -80,19 +80,19 @@ class MemoryCells:
         return other
 
     def people_counter(self, person: str) -> PeopleCounter:
-        """What counts the people of these records."""
+        """Make the counter of the people of these records."""
         return PeopleCounter()
 
     @property
     def people(self) -> int | None:
-        """How many people there are; None where rows are counted."""
+        """The number of people; None where rows are counted."""
         return None
 
     def plan_counts(self, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> None:
         """Say which secrets will be counted in which classes."""
 
     def plan_runs(self, columns: Sequence[str]) -> None:
-        """Say whose runs will be asked for."""
+        """Name the columns whose runs will be asked for."""
 
     def forget(self) -> None:
         """Forget what was counted."""
@@ -101,7 +101,7 @@ class MemoryCells:
         """Note that the engine leaves out `number` suppressed records from now on."""
 
     def progress(self) -> float:
-        """Per cent of the running count that is done, or -1."""
+        """The per cent of the running count that are done, or -1."""
         return -1.0
 
     def interrupt(self) -> None:
@@ -112,7 +112,7 @@ class MemoryCells:
     def count_marked(
         self, quasi: Sequence[str], secret: str | None, *, cells: bool
     ) -> tuple[int, int] | None:
-        """How many records have the mark of suppression in every quasi-identifier, and in any."""
+        """Count the records with the mark of suppression in every quasi-identifier, and in any."""
         return None
 
     def suppressed_counts(self) -> RecordCounts | None:
@@ -120,15 +120,15 @@ class MemoryCells:
         return None
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int] | None:
-        """How many records lack each quasi-identifier."""
+        """Count the records that lack each quasi-identifier."""
         return None
 
     def tally(self, column: str, quasi: tuple[str, ...]) -> dict[str | None, int] | None:
-        """How many records have each text; of other or too many values only missing and empty."""
+        """Count the records with each text; only missing and empty of other or too many values."""
         return None
 
     def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]] | None:
-        """How many records have each text of some columns, in the order of texts."""
+        """Count the records with each text of some columns, in the order of texts."""
         return None
 
     def values(self, column: str, quasi: tuple[str, ...]) -> list[str] | None:
@@ -136,11 +136,11 @@ class MemoryCells:
         return None
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int | None:
-        """Records whose every value is the name of its column."""
+        """Count the records whose values are the names of their columns."""
         return None
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int] | None:
-        """How many different values each column has; missing is one."""
+        """Count the different values of each column; missing is one."""
         return None
 
     # -- classes and secrets --------------------------------------------------------------------
@@ -150,7 +150,7 @@ class MemoryCells:
         return None
 
     def matches(self, quasi: tuple[str, ...], sizes: Sizes) -> tuple[int, Sizes | None] | None:
-        """How many records lack a key, and the histogram of records that match as wildcards."""
+        """Count the records that lack a key, and the records that match each other as wildcards."""
         return None
 
     def people_counts(self) -> RecordCounts | None:
@@ -158,13 +158,13 @@ class MemoryCells:
         return None
 
     def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int] | None:
-        """How many people are in classes where all have one value, and how many there are."""
+        """Count the people in classes where all have one value, and all people."""
         return None
 
     def secret_counts(
         self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts | None:
-        """Everything about one secret that `needs` names."""
+        """Count what `needs` names about one secret."""
         return None
 
     # -- combinations as codes ------------------------------------------------------------------
@@ -174,11 +174,11 @@ class MemoryCells:
         return None
 
     def compiled_cube(self, columns: Sequence[str]) -> Cube | None:
-        """The same where compiled code counts it: faster than the engine for large tables."""
+        """The same cube from compiled code, which is faster than the engine for large tables."""
         return None
 
     def number_cells(self, quasi: tuple[str, ...], secret: str) -> NumberCells | None:
-        """The cells of a secret number."""
+        """The cells of a numeric secret."""
         return None
 
     def records_in_order(self, columns: Sequence[str]) -> Cube | None:
@@ -195,11 +195,11 @@ class MemoryCells:
 
 
 class SourceNotes:
-    """What a source says of its columns besides their cells; a table says nothing."""
+    """What a source notes about its columns besides their cells; a table notes nothing."""
 
     @property
     def left_out(self) -> Mapping[str, Spread]:
-        """What is known of columns that are left out."""
+        """What is known about the columns that are left out."""
         return {}
 
     def has_values(self, _column: str) -> bool:
@@ -207,22 +207,22 @@ class SourceNotes:
         return True
 
     def check(self, column: str) -> None:
-        """Raise an error where a column has no cells."""
+        """Raise an error if a column has no cells."""
 
     def missing(self, columns: Iterable[str]) -> dict[str, int]:
-        """How many records lack each column, of the columns that are noted."""
+        """Count the records that lack a column, for each column that is noted."""
         return {}
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
-        """How many different values each column has, of the columns that are noted."""
+        """Count the different values of each column that is noted."""
         return {}
 
     def coded_missing(
         self, columns: Sequence[str], *, complete: bool
     ) -> dict[str, int | None] | None:
-        """How many values are missing only because of a code; None where nothing is noted."""
+        """Count the values that are missing only because of a code; None if nothing is noted."""
         return None
 
     def nan(self, columns: Sequence[str], *, complete: bool) -> dict[str, int] | None:
-        """How many values are missing because they are NaN; None where nothing is noted."""
+        """Count the values that are missing because they are NaN; None if nothing is noted."""
         return None

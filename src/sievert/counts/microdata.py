@@ -1,4 +1,4 @@
-"""Microdata: records one by one. Their row numbers, their weights, the same person in two tables.
+"""Microdata: the row numbers of single records, their weights, the same person in two tables.
 
 A class is identified by the codes of its values; a small table per column maps texts to codes. Row
 numbers are those of the input, from 1. A table of single records is a cube with one
@@ -50,7 +50,7 @@ def row_numbers(
 def write_row_marks(
     questions: Questions, classes: Cube, marks: LoadedColumns, path: Path, kind: str
 ) -> None:
-    """One row per record in input order, with the marks of its class."""
+    """Write one row per record in input order, with the marks of its class."""
     tables, joined = _join_classes(questions, classes, np.arange(len(classes.counts)), marks)
     names = "".join(f", k.{quote_identifier(m)} AS {quote_identifier(m)}" for m in marks)
     questions.engine.write(
@@ -62,8 +62,9 @@ def write_row_marks(
 def _join_classes(
     questions: Questions, classes: Cube, places: Ints, marks: LoadedColumns
 ) -> tuple[list[str], str]:
-    """Tables of some classes, and the SQL that joins them to the numbered records."""
-    engine, keys = questions.engine, [questions.sql_name(c) for c in classes.columns]
+    """Make tables of some classes, and the SQL that joins them to the numbered records."""
+    engine = questions.engine
+    keys = [questions.sql_name(c) for c in classes.columns]
     joins = [f"(SELECT ROW_NUMBER() OVER () AS record, {', '.join(keys)} FROM input) AS r"]
     codes = [c[places].tolist() for c in classes.codes]
     number: LoadedColumns = {"place": ("int", range(len(places)))}
@@ -79,7 +80,8 @@ def _join_classes(
         {**number, **{f"q{i}": ("int", own) for i, own in enumerate(codes)}, **marks}
     )
     # Only the codes that occur in these classes: for a few classes there are few.
-    tables, same = [wanted], []
+    tables = [wanted]
+    same = []
     for i, key in enumerate(keys):
         present = sorted(set(codes[i]))
         texts_of = [classes.values[i][code] for code in present]
@@ -100,15 +102,17 @@ def write_records(
     marks: Mapping[str | None, LoadedColumns],
     beside: tuple[Cube, LoadedColumns] | None = None,
 ) -> None:
-    """One row per record in input order: `marks` holds what each kind of cell is worth.
+    """Write one row per record in input order, with the numbers of its class and its cells.
 
     `marks[None]` has a row for each class size, `marks[secret]` one for each distinct
-    (class size, total of the value, count); the engine joins them to the records. For each
-    secret there is the name of a column with the number of values in the record's class.
-    `beside` are classes, each with numbers of its own.
+    (class size, total of the value, count); the engine joins them to the records. `secrets` has,
+    for each secret, the name of a column for the number of values in the record's class.
+    `beside` has classes, each with numbers of its own.
     """
     keys = [questions.sql_name(q) for q in quasi]
-    tables, select, joins = [], ["r.record AS record"], []
+    tables = []
+    select = ["r.record AS record"]
+    joins = []
     for number, secret in enumerate((None, *secrets)):
         loaded = questions.load_table(marks[secret])
         columns = [quote_identifier(c) for c in marks[secret] if c not in ("nq", "ns", "n")]
@@ -147,18 +151,19 @@ def _mark_cells(
     columns: Sequence[str],
     values: str | None,
 ) -> str:
-    """Classes (or cells) with the numbers of their kind beside them, and those of `values`."""
+    """Join to classes (or cells) the numbers of their kind, and the numbers of `values`."""
     names = "".join(f", m.{c}" for c in columns)
-    keys, classes = questions.sql_names(quasi, "a."), questions.count_cells(quasi, None)
+    keys = questions.sql_names(quasi, "a.")
+    classes = questions.count_cells(quasi, None)
     if secret is None:
         return questions.keep_table(
             f"SELECT {keys}{names} FROM {classes} AS a JOIN {marks} AS m ON a.n = m.nq"
         )
-    cells, own = questions.count_cells(quasi, secret), questions.sql_names(quasi)
-    each = [questions.sql_name(q) for q in quasi]
-    same, alike = (
-        " AND ".join(f"a.{c} IS NOT DISTINCT FROM {t}.{c}" for c in each) for t in ("q", "v")
-    )
+    cells = questions.count_cells(quasi, secret)
+    own = questions.sql_names(quasi)
+    names_of_keys = [questions.sql_name(q) for q in quasi]
+    same = " AND ".join(f"a.{c} IS NOT DISTINCT FROM q.{c}" for c in names_of_keys)
+    alike = " AND ".join(f"a.{c} IS NOT DISTINCT FROM v.{c}" for c in names_of_keys)
     fewer = f"CASE WHEN v.l < q.n THEN v.l ELSE q.n END AS {values}"  # people may have several
     return questions.keep_table(
         f"SELECT {keys}, a.s{names}, {fewer} FROM {cells} AS a JOIN {classes} AS q ON {same} "
@@ -180,11 +185,12 @@ def _class_texts(classes: Cube) -> LoadedColumns:
 
 
 def by_key(questions: Questions, columns: Sequence[str], key: str, name: str) -> Cube:
-    """One cell per record that has a key, the key last; no two records may share a key."""
+    """One cell per record that has a key, the key last; no two records may have the same key."""
     cube = questions.cube((*columns, key))
     totals = cube.totals(-1)[1:]
+    shared = int(totals[totals > 1].sum())
     require(
-        not (shared := int(totals[totals > 1].sum())),
+        shared == 0,
         f"{name}: the key {key!r} is not unique: {plural(shared, 'record')} share theirs",
         hint="a column with one value a person",
         error=InputError,
@@ -206,10 +212,11 @@ def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
 def match_keys(first: Cube, second: Cube, *, as_spelt: bool = False) -> tuple[Ints, Ints]:
     """The cells of two cubes whose last column, a key, is the same.
 
-    Its text is the same, or only its canonical text, where no other key of a cube has that one.
-    With `as_spelt` its text has to be the same.
+    Two keys are the same if their texts are, or if their canonical texts are and no other key of a
+    cube has that canonical text. With `as_spelt` the texts have to be the same.
     """
-    texts, codes = second.values[-1], second.codes[-1].tolist()
+    texts = second.values[-1]
+    codes = second.codes[-1].tolist()
     cells = {texts[code]: cell for cell, code in enumerate(codes) if code}
     same = {} if as_spelt else respelt_keys(first, second)
     matches = np.array([cells.get(same.get(text, text), -1) for text in first.values[-1]])[
@@ -220,14 +227,15 @@ def match_keys(first: Cube, second: Cube, *, as_spelt: bool = False) -> tuple[In
 
 
 def respelt_keys(first: Cube, second: Cube) -> dict[str | None, str]:
-    """Keys of one cube that the other spells otherwise: how it does, where that is certain."""
-    ours, others = _single_keys(first), _single_keys(second)
+    """The other cube's spelling of each key that it spells otherwise, where that is certain."""
+    ours = _single_keys(first)
+    others = _single_keys(second)
     pairs = {ours[key]: others[key] for key in ours.keys() & others.keys()}
     return {own: other for own, other in pairs.items() if own != other}
 
 
 def _single_keys(cube: Cube) -> dict[str, str]:
-    """Keys by their canonical texts, without those that several keys have."""
+    """The keys by their canonical texts, without canonical texts of several keys."""
     present = (text for text in cube.values[-1] if text is not None)
     groups: dict[str, list[str]] = {}
     for text in present:
@@ -239,13 +247,12 @@ def pair_columns(
     first: Cube, mine: Ints, second: Cube, theirs: Ints, columns: Sequence[str]
 ) -> Cube:
     """Columns of both tables side by side, and how many pairs of records have them."""
-    ours, others = (
-        cube.select_cells(places).select_columns(columns)
-        for cube, places in ((first, mine), (second, theirs))
-    )
+    ours = first.select_cells(mine).select_columns(columns)
+    others = second.select_cells(theirs).select_columns(columns)
     names = (*columns, *(f"other {c}" for c in columns))
-    codes, values = (*ours.codes, *others.codes), (*ours.values, *others.values)
-    return Cube(names, codes, ours.counts, values).roll_up(names)
+    codes = (*ours.codes, *others.codes)
+    values = (*ours.values, *others.values)
+    return Cube(columns=names, codes=codes, counts=ours.counts, values=values).roll_up(names)
 
 
 # -- frequencies and weights --------------------------------------------------------------------
@@ -253,11 +260,11 @@ def pair_columns(
 # become integers of a common scale here. So no engine adds decimals, and all give the same sums.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassFrequencies:
-    """Of every class, in ascending order of codes: the records that match its own, their weights.
+    """For every class, in ascending order of codes, the records that match its own, and weights.
 
-    Those that match, f, are counted in 1/`parts` of a record, the sum of their weights, F, in
+    The matching records, f, are counted in 1/`parts` of a record; the sum of their weights, F, in
     1/`parts` of 10^-`scale`. `own_weights` is the sum within the class itself, in 10^-`scale`.
     """
 
@@ -280,7 +287,7 @@ class ClassFrequencies:
         return [] if self.weights is None else [int(w) / unit for w in self.weights.tolist()]
 
     def kinds(self) -> tuple[list[Fraction], list[Fraction], Ints, Ints]:
-        """Distinct pairs of f and F, the records that have each, the pair of each class."""
+        """The distinct pairs of f and F, the records with each pair, and the pair of each class."""
         assert self.weights is not None
         pairs: dict[tuple[int, int], int] = {}
         both = zip(self.matching.tolist(), self.weights.tolist(), strict=True)
@@ -298,7 +305,14 @@ class ClassFrequencies:
     def within_classes(self) -> "ClassFrequencies":
         """The same where a missing value is a value of its own: nothing else matches a class."""
         own = self.own_weights
-        return ClassFrequencies(self.classes, self.classes.counts, 1, own, own, self.scale)
+        return ClassFrequencies(
+            classes=self.classes,
+            matching=self.classes.counts,
+            parts=1,
+            weights=own,
+            own_weights=own,
+            scale=self.scale,
+        )
 
 
 def class_frequencies(
@@ -307,22 +321,32 @@ def class_frequencies(
     weight: str | None = None,
     alpha: Fraction | None = None,
 ) -> ClassFrequencies:
-    """How many records match those of each class, and the sum of their weights.
+    """Count the records that match those of each class, and add up their weights.
 
-    With `alpha` a missing value matches anything, and a record counts as `alpha` of one for a
-    record that has a value where it lacks one.
+    With `alpha` a missing value matches anything. A record that lacks a value counts as `alpha` of
+    a record for a record that has one.
     """
     if weight is None:
-        classes, own, scale = questions.cube(quasi), None, 0
+        classes = questions.cube(quasi)
+        own = None
+        scale = 0
     else:
         cells = questions.cube((*quasi, weight))
         units, scale = _units(cells, weight)
         small = float(abs(units).max()) * cells.records * MOST_PARTS < 2**62
         kind: Any = np.int64 if small else object
         amounts = units.astype(kind)[cells.codes[-1].astype(np.int64)] * cells.counts.astype(kind)
-        classes, own = cells.class_cube, np.add.reduceat(amounts, cells.classes[0])
+        classes = cells.class_cube
+        own = np.add.reduceat(amounts, cells.classes[0])
     if alpha is None or not classes.lacking.any():
-        return ClassFrequencies(classes, classes.counts, 1, own, own, scale)
+        return ClassFrequencies(
+            classes=classes,
+            matching=classes.counts,
+            parts=1,
+            weights=own,
+            own_weights=own,
+            scale=scale,
+        )
     matches = WildcardMatches.find(classes)
     if matches is None:
         raise ExhaustedError(
@@ -331,23 +355,32 @@ def class_frequencies(
         )
     matching = matches.sums(classes.counts, alpha)
     weights = None if own is None else matches.sums(own, alpha)
-    return ClassFrequencies(classes, matching, alpha.denominator, weights, own, scale)
+    return ClassFrequencies(
+        classes=classes,
+        matching=matching,
+        parts=alpha.denominator,
+        weights=weights,
+        own_weights=own,
+        scale=scale,
+    )
 
 
 def _units(cube: Cube, column: str) -> tuple[Ints, int]:
-    """The weight of every code as an integer, and how many digits it stands for after the point."""
+    """The weight of every code as an integer, and the number of its digits after the point."""
     texts = cube.values[-1]
     wrong = [t is None or not NUMBER.fullmatch(t) for t in texts]
+    bad = int(cube.totals(-1)[np.array(wrong)].sum())
     require(
-        not (bad := int(cube.totals(-1)[np.array(wrong)].sum())),
+        bad == 0,
         f"{plural(bad, 'record')} without a weight that is a finite number in {column!r}",
         hint="a weight column of numbers without missing values",
         error=InputError,
     )
     numbers = [Decimal(0 if t is None else t) for t in texts]
+    negative = int(cube.totals(-1)[np.array([d < 0 for d in numbers])].sum())
     require(
-        not (bad := int(cube.totals(-1)[np.array([d < 0 for d in numbers])].sum())),
-        f"{plural(bad, 'record')} with a weight below 0 in {column!r}",
+        negative == 0,
+        f"{plural(negative, 'record')} with a weight below 0 in {column!r}",
         hint="how many people a record stands for",
         error=InputError,
     )

@@ -1,8 +1,8 @@
 """People with several rows: classes and cells are counted in distinct people.
 
 The engine reduces the records to sightings: the distinct combinations of some columns and the
-person. People do not add up: who was seen in two classes counts in both, so every set of columns
-has sightings of its own. A row without a person counts as a person of its own.
+person. People do not add up, because a person in two classes counts in both. So every set of
+columns has sightings of its own. A row without a person counts as a person of its own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,10 +38,12 @@ class PeopleQuestions(Questions):
 
     def __init__(self, rows: Questions, person: str) -> None:
         super().__init__(rows.engine, rows.records, rows.notes)
-        self._rows, self.person = rows, person
+        self._rows = rows
+        self.person = person
         self.sql_name(person)  # an error where a state does not have it
         self.counter = rows.memory.people_counter(person)
-        self._number, self._input = rows._number, rows._input
+        self._number = rows._number
+        self._input = rows._input
         self._sightings: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._cell_totals: dict[str, int] = {}
         self._holders: dict[str, str] = {}
@@ -51,14 +53,14 @@ class PeopleQuestions(Questions):
         """The questions about the rows of the same table."""
         return self._rows
 
-    # -- answered as for rows -------------------------------------------------------------------
+    # -- questions that the rows answer ---------------------------------------------------------
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """Count the rows that lack each quasi-identifier, where any row does."""
         return self.rows.missing(quasi)
 
     def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
-        """How many rows have each text; of other or too many values only missing and empty."""
+        """Count the rows with each text; only missing and empty of other or too many values."""
         return self.rows.tally(column, quasi)
 
     def values(self, column: str, quasi: Sequence[str]) -> list[str]:
@@ -66,32 +68,32 @@ class PeopleQuestions(Questions):
         return self.rows.values(column, quasi)
 
     def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
-        """How many values of each column are missing only because of a code for missing."""
+        """Count the values of each column that are missing only because of a code for missing."""
         return self.rows.coded_missing(columns, quasi)
 
     def count_nan(self, columns: Sequence[str]) -> dict[str, int]:
-        """How many values of each column are missing because they are NaN; columns with any."""
+        """Count the values of each column that are missing because they are NaN, if any are."""
         return self.rows.count_nan(columns)
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
-        """Rows whose every value is the name of its column, as where files were put together."""
+        """Count the rows whose values are the names of their columns, as in joined files."""
         return self.rows.like_the_header(quasi, secrets)
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
-        """How many different values each column has; missing is one."""
+        """Count the different values of each column; missing is one."""
         return self.rows.distinct(columns)
 
     # -- people ---------------------------------------------------------------------------------
 
     @cached_property
     def unnamed(self) -> int:
-        """How many rows have no person; each counts as a person of its own."""
+        """The number of rows without a person; each counts as a person of its own."""
         counted = self.counter.unnamed
         return self.missing([self.person]).get(self.person, 0) if counted is None else counted
 
     @cached_property
     def unnamed_everywhere(self) -> int:
-        """How many rows have no person, with those that are left out as suppressed."""
+        """The number of rows without a person, including suppressed rows that are left out."""
         suppressed = self.rows.only_suppressed()
         if suppressed is None:
             return self.unnamed
@@ -99,7 +101,7 @@ class PeopleQuestions(Questions):
 
     @property
     def people(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return self._people
 
     @cached_property
@@ -107,10 +109,13 @@ class PeopleQuestions(Questions):
         counted = self.counter.people
         if counted is not None:
             return counted
-        return self.distinct([self.person])[self.person] + self.unnamed - bool(self.unnamed)
+        people = self.distinct([self.person])[self.person]
+        if self.unnamed:
+            people -= 1  # missing is one of the values
+        return people + self.unnamed
 
     def repeat(self, quasi: Sequence[str]) -> bool:
-        """Whether somebody has several rows; `quasi` are what people will be counted by, if any."""
+        """Whether anybody has several rows; people will be counted by the columns `quasi`."""
         if quasi:
             self.counter.plan(quasi)
         return self.people < self.records
@@ -123,17 +128,17 @@ class PeopleQuestions(Questions):
     # -- combinations as codes ------------------------------------------------------------------
 
     def sighting_cube(self, columns: Sequence[str]) -> Cube:
-        """The combinations of some columns and the person, last; rows without one are counted."""
+        """The combinations of some columns and, last, the person; rows without one are counted."""
         return once_each(self.rows.cube((*columns, self.person)))
 
     def cube(self, columns: Sequence[str]) -> Cube:
-        """The combinations of some columns' values, and how many people have each."""
+        """The combinations of some columns' values, and the number of people with each."""
         return self.sighting_cube(columns).roll_up(columns)
 
     def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
-        """The cells of a secret number, in people; its texts stay in this process."""
-        answered = self.counter.number_cells(quasi, secret)
-        return super().number_cells(quasi, secret) if answered is None else answered
+        """The cells of a numeric secret, in people; its texts stay in this process."""
+        answer = self.counter.number_cells(quasi, secret)
+        return super().number_cells(quasi, secret) if answer is None else answer
 
     # -- sightings ------------------------------------------------------------------------------
 
@@ -145,7 +150,7 @@ class PeopleQuestions(Questions):
         )
 
     def sightings(self, quasi: tuple[str, ...], secret: str | None) -> str:
-        """The table of distinct (keys, s, p), n rows each: what reads the records."""
+        """The table of distinct (keys, s, p) with n rows each: the question that reads records."""
         if (quasi, secret) not in self._sightings:
             sql = self._ask_cells(quasi, secret, self.person)
             self._sightings[quasi, secret] = self.keep_table(sql, of_records=True)
@@ -164,7 +169,7 @@ class PeopleQuestions(Questions):
         return None  # people do not add up
 
     def total(self, cells: str) -> int:
-        """How many people some cells count, each as often as they were seen."""
+        """The number of people in some cells, each counted as often as they were seen."""
         if cells not in self._cell_totals:
             self._cell_totals[cells] = self.count_where(cells, "1 = 1")
         return self._cell_totals[cells]
@@ -204,13 +209,13 @@ class PeopleQuestions(Questions):
         pairs = sizes.records
         missing = self._lacking(quasi) if self.missing(quasi) else 0
         if pairs == self.people:  # nobody was seen in two classes
-            return RecordCounts(self.people, sizes, missing)
+            return RecordCounts(records=self.people, sizes=sizes, missing=missing)
         people = self._people_counts(quasi)
         people.check(pairs)
-        return RecordCounts(pairs, sizes, missing, people=people)
+        return RecordCounts(records=pairs, sizes=sizes, missing=missing, people=people)
 
     def _lacking(self, quasi: tuple[str, ...]) -> int:
-        """How many rows lack a quasi-identifier."""
+        """Count the rows that lack a quasi-identifier."""
         lacking = self.counter.lacking(quasi)
         if lacking is not None:
             return lacking
@@ -220,36 +225,44 @@ class PeopleQuestions(Questions):
         counted = self.counter.seen(quasi)
         if counted is not None:
             return counted
-        sightings, classes = self.sightings(quasi, None), self.count_cells(quasi, None)
+        sightings = self.sightings(quasi, None)
+        classes = self.count_cells(quasi, None)
         seen = self.keep_table(
             f"SELECT a.p AS p, q.n AS size, a.n AS n FROM {sightings} AS a JOIN {classes} AS q "
             f"ON {self.same_class(quasi, 'a', 'q')}"
         )
-        each = self.keep_table(
+        people = self.keep_table(
             f"SELECT p, COUNT(*) AS m, MIN(size) AS least FROM {seen} WHERE p IS NOT NULL "
             "GROUP BY p"
         )
         alone = f"CAST(SUM(n) AS BIGINT) AS t FROM {seen} WHERE p IS NULL GROUP BY size"
         sizes, times = self.engine.arrays(
             f"SELECT w, CAST(SUM(t) AS BIGINT) AS t FROM (SELECT least AS w, COUNT(*) AS t "
-            f"FROM {each} GROUP BY least UNION ALL SELECT size AS w, {alone}) AS d GROUP BY w"
+            f"FROM {people} GROUP BY least UNION ALL SELECT size AS w, {alone}) AS d GROUP BY w"
         )
         kinds = self.engine.arrays(
             "SELECT m, size, CAST(SUM(t) AS BIGINT) AS t FROM (SELECT b.m AS m, a.size AS size, "
-            f"COUNT(*) AS t FROM {seen} AS a JOIN {each} AS b ON a.p = b.p GROUP BY b.m, a.size "
+            f"COUNT(*) AS t FROM {seen} AS a JOIN {people} AS b ON a.p = b.p GROUP BY b.m, a.size "
             f"UNION ALL SELECT 1 AS m, size, {alone}) AS d GROUP BY m, size ORDER BY m, size"
         )
-        self.drop_tables(seen, each)
+        self.drop_tables(seen, people)
         m, size, t = (np.asarray(column, dtype=np.int64) for column in kinds)
-        return PeopleCounts(self.people, Sizes.from_arrays(sizes, times), m, size, t)
+        return PeopleCounts(
+            people=self.people,
+            smallest=Sizes.from_arrays(sizes, times),
+            classes=m,
+            sizes=size,
+            times=t,
+        )
 
     def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
-        """How many people are in classes where all have one value, and how many there are."""
-        answered = self.counter.certain_people(quasi, secret)
-        if answered is not None:
-            return answered
+        """Count the people in classes where all have one value, and all people."""
+        answer = self.counter.certain_people(quasi, secret)
+        if answer is not None:
+            return answer
         quasi = tuple(quasi)
-        cells, classes = self.count_cells(quasi, secret), self.count_cells(quasi, None)
+        cells = self.count_cells(quasi, secret)
+        classes = self.count_cells(quasi, None)
         certain = self.keep_table(
             f"SELECT DISTINCT {self.sql_names(quasi, 'a.')} FROM {cells} AS a JOIN {classes} AS q "
             f"ON {self.same_class(quasi, 'a', 'q')} WHERE a.n = q.n"
@@ -267,7 +280,7 @@ class PeopleQuestions(Questions):
     def secret_counts(
         self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts:
-        """Everything about one secret that `needs` names."""
+        """Count what `needs` names about one secret."""
         counts = self.counter.secret_counts(tuple(quasi), secret, needs, **rare)
         if counts is not None:
             return counts
@@ -275,14 +288,15 @@ class PeopleQuestions(Questions):
 
 
 class PeopleSecretCounter(SecretCounter):
-    """Counts one secret in people: who has two values counts for both."""
+    """Counts one secret in people: a person with two values counts for both."""
 
     def __init__(self, people: PeopleQuestions, quasi: tuple[str, ...], secret: str) -> None:
         super().__init__(people, quasi, secret)
-        self.people, self.classes = people, people.count_cells(quasi, None)
+        self.people = people
+        self.classes = people.count_cells(quasi, None)
         self.sightings = people.sightings(quasi, secret)
         same = people.same_class(quasi, "a", "q")
-        self.beside = "MAX(q.n) AS people, ", f"JOIN {self.classes} AS q ON {same} "
+        self.beside = ("MAX(q.n) AS people, ", f"JOIN {self.classes} AS q ON {same} ")
 
     def _count_cells(self, cells: str, needs: frozenset[str]) -> dict[str, Any]:
         counts = super()._count_cells(cells, needs)
@@ -292,7 +306,7 @@ class PeopleSecretCounter(SecretCounter):
         return counts
 
     def _confidence(self, classes: str, where: str = "1 = 1") -> JointCounts:
-        """Cells by the people of their class, those who have the value, and those who are both."""
+        """Cells by the people of their class, the people with the value, and those who are both."""
         return JointCounts.from_arrays(
             *self.engine.arrays(
                 f"SELECT q.n AS nq, b.ns AS ns, a.n AS n, COUNT(*) AS m FROM {self.cells} AS a "
@@ -320,29 +334,30 @@ class PeopleSecretCounter(SecretCounter):
         )
 
     def _known_classes(self) -> str:
-        """The table of classes and how many of their people have a known value."""
+        """The table of classes and the number of their people with a known value."""
         people = self.people.distinct_people(self.keys, self.sightings, "s IS NOT NULL")
         return self.tables.keep_table(count_people(self.keys, f"({people}) AS d"))
 
     def _known_profiles(self) -> Profiles:
         known = self._known_classes()
-        grouped = self.tables.keep_table(
+        classes = self.tables.keep_table(
             f"SELECT {self.engine.list_downwards('a.n')} AS profile, MAX(q.n) AS people "
             f"FROM {self.cells} AS a JOIN {known} AS q "
             f"ON {self.people.same_class(self.quasi, 'a', 'q')} "
             f"WHERE a.s IS NOT NULL GROUP BY {self.tables.sql_names(self.quasi, 'a.')}"
         )
-        profiles = self._profiles("profile", grouped)
-        self.tables.drop_tables(known, grouped)
+        profiles = self._profiles("profile", classes)
+        self.tables.drop_tables(known, classes)
         return profiles
 
     def _merge_parts(self, labels: Mapping[str | None, list[int]]) -> str:
-        """People are counted once for each part, whatever they have of it."""
+        """Count people once for each part, however many of its values they have."""
         pairs = [(v, number) for v, (number,) in labels.items()]
         loaded = self.tables.load_table(
             {"v": ("text", [v for v, _ in pairs]), "part": ("int", [n for _, n in pairs])}
         )
-        keys, text = self.tables.sql_names(self.quasi, "a."), self.engine.as_text("a.s")
+        keys = self.tables.sql_names(self.quasi, "a.")
+        text = self.engine.as_text("a.s")
         parts = (
             f"(SELECT {keys}, b.part AS s, a.p AS p, a.n AS n FROM {self.sightings} AS a "
             f"JOIN {loaded} AS b ON {text} IS NOT DISTINCT FROM b.v) AS d"
@@ -354,7 +369,8 @@ class PeopleSecretCounter(SecretCounter):
         return merged
 
     def _count_named(self, value: str) -> Named:
-        known, same = self._known_classes(), self.people.same_class
+        known = self._known_classes()
+        same = self.people.same_class
         rows = self.engine.rows(
             "SELECT nq, known, held FROM (SELECT MAX(q.n) AS nq, MAX(COALESCE(k.n, 0)) AS known, "
             f"CAST(SUM(CASE WHEN {self.engine.as_text('a.s')} = ? THEN a.n ELSE 0 END) AS BIGINT) "

@@ -1,7 +1,7 @@
 """The integer questions about one table, and the one SQL text that asks them.
 
 Only plain nested GROUP BY and COUNT(*) or SUM of counts: no DISTINCT aggregates, no floats. What
-engines spell differently (lists, mostly) is in the `Adapter` that each engine provides.
+engines spell differently, which is mostly lists, is in the `Adapter` of each engine.
 """
 
 from collections import Counter
@@ -28,9 +28,9 @@ from sievert.hierarchies import Hierarchy
 from sievert.sources.state_manifest import Spread
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
-MOST_CLASSES = 10**6
-FEW_CLASSES = 10**6  # that are matched here; SQL matches more of them
-# A number as a text, as it may stand in a file, and as engines can match it.
+MOST_CLASSES = 10**6  # up to which every text of a column is counted
+FEW_CLASSES = 10**6  # classes up to which this process matches them; SQL matches more
+# A number as a text, as files may have it and engines can match it.
 NUMBER = "[ ]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ ]*"
 WHOLE = "[ ]*[+]?[0-9]+([.]0*)?[ ]*"
 NEGATIVE = "[ ]*-[0-9.]*[1-9][0-9.]*([eE][+-]?[0-9]+)?[ ]*"
@@ -52,7 +52,7 @@ class Questions(CellTables):
         self.memory = MemoryCells()
         self.notes = SourceNotes() if notes is None else notes
         self._sizes: dict[tuple[str, ...], Sizes] = {}
-        self._tallied: dict[tuple[tuple[str, ...], str], dict[str | None, int]] = {}
+        self._tallies: dict[tuple[tuple[str, ...], str], dict[str | None, int]] = {}
 
     def fork(self) -> Self:
         """The same table once more, before anything is counted and any record is left out."""
@@ -67,7 +67,7 @@ class Questions(CellTables):
 
     @property
     def people(self) -> int | None:
-        """How many people there are; None where rows are counted."""
+        """The number of people; None where rows are counted."""
         return self.memory.people
 
     def repeat(self, quasi: Sequence[str]) -> bool:
@@ -75,16 +75,16 @@ class Questions(CellTables):
         return False
 
     def sighting_cube(self, columns: Sequence[str]) -> Cube:
-        """The combinations of some columns and the person, last; only where people are counted."""
+        """The combinations of some columns and, last, the person; only where people are counted."""
         raise InvariantError("rows have no person")
 
     @property
     def left_out(self) -> Mapping[str, Spread]:
-        """What a state knows of columns that it leaves out."""
+        """What a state knows about columns that it leaves out."""
         return self.notes.left_out
 
     def sql_name(self, column: str) -> str:
-        """The name of a column in SQL; an error where it has no cells."""
+        """The name of a column in SQL; raise an error if it has no cells."""
         self.notes.check(column)
         return super().sql_name(column)
 
@@ -93,7 +93,7 @@ class Questions(CellTables):
         self.memory.plan_counts(tuple(quasi), tuple(secrets))
 
     def progress(self) -> float:
-        """Per cent of the running count that is done, or -1."""
+        """The per cent of the running count that are done, or -1."""
         share = self.memory.progress()
         return share if share >= 0 else self.engine.progress()
 
@@ -103,11 +103,11 @@ class Questions(CellTables):
         self.engine.interrupt()
 
     def has_values_of(self, column: str) -> bool:
-        """Whether the values of a column can be asked for: a state has those that it counts."""
+        """Whether the values of a column are there: a state has those of counted columns only."""
         return column in self.columns and self.notes.has_values(column)
 
     def _count_missing(self, columns: Sequence[str], table: str) -> list[int]:
-        """How many records lack each column."""
+        """Count the records that lack each column."""
         return self._count_each([f"{self.sql_name(c)} IS NULL" for c in columns], table)
 
     def _count_each(self, conditions: Sequence[str], table: str) -> list[int]:
@@ -122,24 +122,24 @@ class Questions(CellTables):
         return " OR ".join(f"{self.sql_name(q)} IS NULL" for q in quasi)
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
-        """How many records lack each quasi-identifier; only those that some record lacks."""
+        """Count the records that lack each quasi-identifier, where any record does."""
         counts = self.notes.missing(quasi) if self.complete else {}
         others = [q for q in quasi if q not in counts]
         if others:
-            answered = self.memory.missing(others)
-            if answered is None:
+            answer = self.memory.missing(others)
+            if answer is None:
                 answers = self._count_missing(others, self._input)
-                answered = dict(zip(others, answers, strict=True))
-            counts |= answered
+                answer = dict(zip(others, answers, strict=True))
+            counts |= answer
         return {q: counts[q] for q in quasi if counts.get(q)}
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
-        """How many different values each column has; missing is one."""
+        """Count the different values of each column; missing is one."""
         columns = list(columns)
         counts = self.notes.distinct(columns) if self.complete else {}
         others = [c for c in columns if c not in counts]
-        answered = self.memory.distinct(others)
-        counts |= super().distinct(others) if answered is None else answered
+        answer = self.memory.distinct(others)
+        counts |= super().distinct(others) if answer is None else answer
         return {c: counts[c] for c in columns}
 
     def values(self, column: str, quasi: Sequence[str]) -> list[str]:
@@ -157,14 +157,15 @@ class Questions(CellTables):
         view = f"kept{next(self._number)}"
         self.engine.view(view, f"SELECT * FROM {self._input} WHERE NOT ({condition})")
         self._input = view
-        before, self.records = self.records, self._count_records()
+        before = self.records
+        self.records = self._count_records()
         return before - self.records
 
     def forget_counts(self) -> None:
         """Forget what was counted, and drop its tables."""
         self.memory.forget()
         self.drop_tables(*self._totals.values(), *self._cells.values())
-        for counted in (self._totals, self._cells, self._sizes, self._tallied, self.in_people):
+        for counted in (self._totals, self._cells, self._sizes, self._tallies, self.in_people):
             counted.clear()
 
     # -- suppressed records ---------------------------------------------------------------------
@@ -172,14 +173,14 @@ class Questions(CellTables):
     def count_marked(
         self, quasi: Sequence[str], secret: str | None, *, cells: bool
     ) -> tuple[int, int]:
-        """How many records have the mark of suppression in every quasi-identifier, and in any.
+        """Count the records with the mark of suppression in every quasi-identifier, and in any.
 
-        They are classes of `cells` that are counted anyway, with a secret or none; otherwise the
-        records are looked through.
+        With `cells`, cells are read that are counted anyway, with a secret or none; otherwise the
+        records.
         """
-        answered = self.memory.count_marked(quasi, secret, cells=cells)
-        if answered is not None:
-            return answered
+        answer = self.memory.count_marked(quasi, secret, cells=cells)
+        if answer is not None:
+            return answer
         able = self.able_to_hold_mark(quasi)
         if not able:
             return 0, 0
@@ -194,11 +195,14 @@ class Questions(CellTables):
                 table, *self.suppression.in_cells(self.engine.as_text, names, joined)
             )
 
-        some = count(ANY)
-        return count(EVERY) if some and len(able) == len(quasi) else 0, some
+        in_any = count(ANY)
+        in_every = 0
+        if in_any and len(able) == len(quasi):
+            in_every = count(EVERY)
+        return in_every, in_any
 
     def marks(self, columns: Sequence[str]) -> dict[str, int]:
-        """How many records have the mark of suppression in each column; only where some have."""
+        """Count the records with the mark of suppression in each column, where any has it."""
         able = [c for c in self.able_to_hold_mark(columns) if self.engine.kind(c) != "other"]
         if not able:
             return {}
@@ -206,21 +210,23 @@ class Questions(CellTables):
         return {c: n for c, n in zip(able, counts, strict=True) if n}
 
     def count_suppressed_values(self, quasi: Sequence[str], secrets: Sequence[str]) -> list[int]:
-        """How many values of each secret the records have that have the mark everywhere."""
-        found = []
+        """Count the values of each secret among records with the mark in every quasi-identifier."""
+        counts = []
         for c in map(self.sql_name, secrets):
             own = f"{self._marked(quasi)} AND {c} IS NOT NULL"
             values = f"SELECT {c} FROM {self._input} WHERE {own} GROUP BY {c}"
             ((number,),) = self.engine.query_records(f"SELECT COUNT(*) FROM ({values}) AS d")
-            found.append(int(number))
-        return found
+            counts.append(int(number))
+        return counts
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on.
 
         They can still be asked about as a class of their own.
         """
-        whole, records, condition = self._input, self.records, self._marked(quasi)
+        whole = self._input
+        records = self.records
+        condition = self._marked(quasi)
         marked = f"marked{next(self._number)}"
         self.engine.view(marked, f"SELECT * FROM {whole} WHERE {condition}")
         number = self._leave_out(condition)
@@ -237,9 +243,9 @@ class Questions(CellTables):
 
     def suppressed_counts(self, columns: Sequence[str]) -> RecordCounts:
         """Count the classes that some columns make of the suppressed records."""
-        answered = self.memory.suppressed_counts()
-        if answered is not None:
-            return answered
+        answer = self.memory.suppressed_counts()
+        if answer is not None:
+            return answer
         marked = self.only_suppressed()
         assert marked is not None
         counts = marked.record_counts(columns, wildcard=False)
@@ -247,7 +253,7 @@ class Questions(CellTables):
         return counts
 
     def with_suppressed(self) -> "Questions":
-        """Ask about all records, those as well that are left out as suppressed."""
+        """Ask about all records, including the suppressed records that are left out."""
         if self.suppressed is None:
             return self
         return self._of_view(self.suppressed.whole, self.suppressed.size_of_whole)
@@ -255,7 +261,8 @@ class Questions(CellTables):
     def _of_view(self, view: str, records: int) -> "Questions":
         """Ask about the records of another view of the same engine."""
         other = Questions(self.engine, records)
-        other._input, other._number = view, self._number
+        other._input = view
+        other._number = self._number
         return other
 
     def able_to_hold_mark(self, columns: Iterable[str]) -> list[str]:
@@ -269,29 +276,33 @@ class Questions(CellTables):
     # -- values ---------------------------------------------------------------------------------
 
     def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
-        """How many records have each text; of other or too many values only missing and empty.
+        """Count the records with each text; only missing and empty of other or too many values.
 
         The values stay in this process.
         """
         quasi = tuple(quasi)
-        answered = self.memory.tally(column, quasi)
-        if answered is not None:
-            return answered
-        if (quasi, column) not in self._tallied:
+        answer = self.memory.tally(column, quasi)
+        if answer is not None:
+            return answer
+        if (quasi, column) not in self._tallies:
             columns = quasi if column in quasi else (column,)
             for at in range(0, len(columns), TOGETHER):
                 self._tally_together(columns[at : at + TOGETHER], quasi)
-        return self._tallied[quasi, column]
+        return self._tallies[quasi, column]
 
     def _tally_together(self, columns: Sequence[str], quasi: tuple[str, ...]) -> None:
         """Tally some columns in one query."""
-        few, queries = self.sizes(quasi).things <= MOST_CLASSES, []
+        few = self.sizes(quasi).things <= MOST_CLASSES
+        queries = []
         for i, column in enumerate(columns):
             if column in quasi:
-                c, n = self.sql_name(column), "n"
+                c = self.sql_name(column)
+                n = "n"
                 table = self._find_cells(quasi) or self.count_cells(quasi, None)
             else:
-                c, n, table = "s", "ns", self.value_totals(self.count_cells(quasi, column))
+                c = "s"
+                n = "ns"
+                table = self.value_totals(self.count_cells(quasi, column))
             text = self.engine.as_text(c)
             blank = f"{c} IS NULL OR {text} = ''"
             where = "" if few and self.engine.kind(column) == "text" else f"WHERE {blank} "
@@ -304,21 +315,21 @@ class Questions(CellTables):
         for i, column in enumerate(columns):
             own = {value: int(n) for place, value, n in rows if place == i}
             whole = len(own) <= MOST_TALLIED
-            self._tallied[quasi, column] = {v: n for v, n in own.items() if whole or not v}
+            self._tallies[quasi, column] = {v: n for v, n in own.items() if whole or not v}
 
     def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]]:
-        """How many records have each text of columns with so many values, in the order of texts."""
-        answered = self.memory.tallies(columns)
-        if answered is not None:
-            return answered
+        """Count the records with each text; `columns` says how many values each column has."""
+        answer = self.memory.tallies(columns)
+        if answer is not None:
+            return answer
         if self.reads_whole_lines:
             return super().tallies(columns)
         return {c: self.cube((c,)).tally() for c in columns}
 
     def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
-        """How many values of each column are missing only because of a code for missing.
+        """Count the values of each column that are missing only because of a code for missing.
 
-        None where records were left out: the codes of those that stay are not told apart.
+        None if records were left out: then codes of the other records are not told apart.
         """
         noted = self.notes.coded_missing(columns, complete=self.complete)
         if noted is not None:
@@ -328,15 +339,17 @@ class Questions(CellTables):
         if not self.complete:
             return dict.fromkeys(columns)
         without = self._count_missing(columns, f"({self.engine.uncoded}) AS d")
-        pairs, nan = zip(columns, without, strict=True), self.count_nan(columns)
+        pairs = zip(columns, without, strict=True)
+        nan = self.count_nan(columns)
         return {c: self.tally(c, quasi).get(None, 0) - n - nan.get(c, 0) for c, n in pairs}
 
     def count_codes(self, columns: Sequence[str], nan: Mapping[str, int]) -> dict[str, int]:
-        """The same of columns with any, from the records; `nan` of them are NaN."""
+        """The same from the records, for columns with any; `nan` values of a column are NaN."""
         if self.engine.uncoded is None:
             return {}
         without = self._count_missing(columns, f"({self.engine.uncoded}) AS d")
-        lacking, pairs = self.missing(columns), zip(columns, without, strict=True)
+        lacking = self.missing(columns)
+        pairs = zip(columns, without, strict=True)
         counts = {c: lacking.get(c, 0) - n - nan.get(c, 0) for c, n in pairs}
         return {c: n for c, n in counts.items() if n}
 
@@ -346,9 +359,9 @@ class Questions(CellTables):
         return self._input == "input"
 
     def count_nan(self, columns: Sequence[str]) -> dict[str, int]:
-        """How many values of each column are missing because they are NaN; columns with any.
+        """Count the values of each column that are missing because they are NaN, if there are any.
 
-        No column where records were left out: those that stay are not told apart.
+        No column if records were left out: then the other records are not told apart.
         """
         noted = self.notes.nan(columns, complete=self.complete)
         if noted is not None:
@@ -361,10 +374,10 @@ class Questions(CellTables):
         return {c: int(n) for c, n in zip(able, counts, strict=True) if n}
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
-        """Records whose every value is the name of its column, as where files were put together."""
-        answered = self.memory.like_the_header(quasi, secrets)
-        if answered is not None:
-            return answered
+        """Count the records whose values are the names of their columns, as in joined files."""
+        answer = self.memory.like_the_header(quasi, secrets)
+        if answer is not None:
+            return answer
         counts = []
         for secret in secrets or (None,):
             cells = self.count_cells(tuple(quasi), secret)
@@ -374,7 +387,7 @@ class Questions(CellTables):
         return min(counts)
 
     def has_other_than(self, column: str, pattern: str) -> bool:
-        """Say whether the text of some value of a column does not fit a pattern."""
+        """Whether the text of any value of a column does not fit a pattern."""
         c = self.sql_name(column)
         odd = self.engine.query_records(
             f"SELECT 1 AS n FROM {self.source} WHERE {c} IS NOT NULL "
@@ -388,10 +401,11 @@ class Questions(CellTables):
         return self._count_records(f"{c} IS NOT NULL AND {self.engine.matches(c, pattern)}")
 
     def recode(self, view: str, records: RecodedRecords) -> "Questions":
-        """Questions about the records with labels for values, shown by a view of the engine."""
+        """Ask about the records with labels for values, which a view of the engine shows."""
         self.engine.show_recoded(view, records)
         other = Questions(self.engine, self.records)
-        other._input, other._number = view, self._number
+        other._input = view
+        other._number = self._number
         return other
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:
@@ -412,21 +426,27 @@ class Questions(CellTables):
         quasi = tuple(quasi)
         sizes = self.sizes(quasi)
         if not wildcard:
-            return RecordCounts(self.records, sizes)
+            return RecordCounts(records=self.records, sizes=sizes)
         matches = self.memory.matches(quasi, sizes)
         if matches is not None:
-            return RecordCounts(self.records, sizes, *matches)
+            lacking, matching = matches
+            return RecordCounts(
+                records=self.records, sizes=sizes, missing=lacking, wildcard=matching
+            )
         cells = self._find_cells(quasi) or self.count_cells(quasi, None)
         missing = self.count_where(cells, self._any_missing(quasi))
         return RecordCounts(
-            self.records, sizes, missing, self._wildcard(quasi) if missing else None
+            records=self.records,
+            sizes=sizes,
+            missing=missing,
+            wildcard=self._wildcard(quasi) if missing else None,
         )
 
     def _wildcard(self, quasi: tuple[str, ...]) -> Sizes | None:
         """The histogram of matching records when a missing value matches anything.
 
-        Classes are grouped by their pattern: a mask of the keys that they lack. The relation is not
-        transitive: there are frequencies of records, but no classes.
+        Classes are grouped by their pattern, a mask of the keys that they lack. Matching is not
+        transitive, so there are frequencies of records, but no classes.
         """
         if self.sizes(quasi).things <= FEW_CLASSES:
             self.count_cells(quasi, None)  # rolled up, where a secret's cells are there
@@ -453,10 +473,10 @@ class Questions(CellTables):
     # -- secrets --------------------------------------------------------------------------------
 
     def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
-        """How many records are in classes where all have one value, and how many there are."""
-        answered = self.memory.certain_people(quasi, secret)
-        if answered is not None:
-            return answered
+        """Count the records in classes where all have one value, and all records."""
+        answer = self.memory.certain_people(quasi, secret)
+        if answer is not None:
+            return answer
         joint = self.secret_counts(quasi, secret, frozenset({"joint"})).joint
         return (0, 0) if joint is None else joint.certain
 
@@ -471,7 +491,7 @@ class Questions(CellTables):
         partition: Mapping[str, Sequence[str]] | None = None,
         named: str | None = None,
     ) -> SecretCounts:
-        """Everything about one secret that `needs` names."""
+        """Count what `needs` names about one secret."""
         quasi = tuple(quasi)
         rare: dict[str, Any] = {
             "order": order,
@@ -491,17 +511,20 @@ class Questions(CellTables):
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values; the texts stay in this process."""
         columns = tuple(columns)
-        answered = self.memory.cube(columns)
-        if answered is not None:
-            return answered
+        answer = self.memory.cube(columns)
+        if answer is not None:
+            return answer
         names = [self.sql_name(c) for c in columns]
-        keys, counted = ", ".join(names), self._cells.get((columns[:-1], columns[-1]))
+        keys = ", ".join(names)
+        counted = self._cells.get((columns[:-1], columns[-1]))
         if counted is not None:  # a secret and its classes
             sql = f"SELECT {self.sql_names(columns[:-1])}, s AS {names[-1]}, n FROM {counted}"
-        elif (counted := self._cells.get((columns, None))) is not None:
-            sql = f"SELECT {keys}, n FROM {counted}"
         else:
-            sql = f"SELECT {keys}, {self.record_count} AS n FROM {self._input} GROUP BY {keys}"
+            counted = self._cells.get((columns, None))
+            if counted is not None:
+                sql = f"SELECT {keys}, n FROM {counted}"
+            else:
+                sql = f"SELECT {keys}, {self.record_count} AS n FROM {self._input} GROUP BY {keys}"
         cells = self.keep_table(sql, of_records=counted is None)
         sql = f"SELECT {{ranks}}, a.n AS n FROM {cells} AS a {{joins}}"
         (*codes, counts), texts = self.rank_values(names, cells, sql)
@@ -509,17 +532,19 @@ class Questions(CellTables):
         return Cube.from_cells(columns, codes, counts, texts).check(self.records)
 
     def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
-        """The cells of a secret number; its texts stay in this process."""
-        answered = self.memory.number_cells(tuple(quasi), secret)
-        return self.cube((*quasi, secret)).number_cells if answered is None else answered
+        """The cells of a numeric secret; its texts stay in this process."""
+        answer = self.memory.number_cells(tuple(quasi), secret)
+        return self.cube((*quasi, secret)).number_cells if answer is None else answer
 
     def records_in_order(self, columns: Sequence[str]) -> Cube:
         """One cell per record, in the order of the input, whether records were left out or not."""
-        answered = self.memory.records_in_order(columns)
-        if answered is not None:
-            return answered
-        names, ranked = [self.sql_name(c) for c in columns], []
-        for few in (names[at : at + TOGETHER] for at in range(0, len(names), TOGETHER)):
+        answer = self.memory.records_in_order(columns)
+        if answer is not None:
+            return answer
+        names = [self.sql_name(c) for c in columns]
+        ranked = []
+        for at in range(0, len(names), TOGETHER):
+            few = names[at : at + TOGETHER]
             fields = ", ".join(dict.fromkeys(few))
             records = f"SELECT ROW_NUMBER() OVER () AS record, {fields} FROM input"
             table = self.keep_table(records)  # read once, not once for each column
@@ -528,12 +553,17 @@ class Questions(CellTables):
             self.drop_tables(table)
             ranked += [rank_texts(*pair) for pair in zip(ranks, texts, strict=True)]
         codes, values = zip(*ranked, strict=True)
-        return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
+        return Cube(
+            columns=tuple(columns),
+            codes=codes,
+            counts=np.ones(len(codes[0]), dtype=np.int64),
+            values=values,
+        )
 
     # -- the order of the rows ------------------------------------------------------------------
 
     def plan_runs(self, columns: Sequence[str]) -> None:
-        """Say whose runs will be asked for, before the records are read."""
+        """Name the columns whose runs will be asked for, before the records are read."""
         self.memory.plan_runs(columns)
 
     def count_runs(self, columns: Sequence[str]) -> dict[str, ColumnRuns]:
@@ -556,7 +586,7 @@ class Questions(CellTables):
         return {column: runs[column] for column in columns}
 
     def _count_changes(self, columns: Sequence[str], table: str) -> list[int]:
-        """How many rows of a table have another value of each column than the row before."""
+        """Count the rows of a table whose value of each column differs from the row before."""
         names = [self.sql_name(c) for c in columns]
         fields = [f"{c}, LAG({c}) OVER () AS before_{c}" for c in dict.fromkeys(names)]
         rows = f"SELECT ROW_NUMBER() OVER () AS record, {', '.join(fields)} FROM {table}"
@@ -573,18 +603,19 @@ class Questions(CellTables):
 
         No records are left out.
         """
-        answered = self.memory.codes_in_order(column)
-        if answered is not None:
-            return answered
+        answer = self.memory.codes_in_order(column)
+        if answer is not None:
+            return answer
         cube = self.records_in_order([column])
         return cube.codes[0].astype(np.int64), list(cube.values[0])
 
     def rank_values(
         self, names: Sequence[str], table: str, sql: str
     ) -> tuple[list[Any], list[list[str | None]]]:
-        """The arrays of a query that selects the `{ranks}` of values by `{joins}`; texts by rank.
+        """The arrays of a query with the `{ranks}` of values, and the text of each rank.
 
-        The ranks are those of the values that occur in a table.
+        `{joins}` in the query stands for the tables of ranks. The ranks number the values that
+        occur in `table`.
         """
         tables = [
             self.keep_table(
@@ -610,8 +641,9 @@ class Questions(CellTables):
     def each_class(
         self, quasi: Sequence[str], secret: str | None
     ) -> Iterator[tuple[tuple[Any, ...], int, list[int]]]:
-        """Every class: its key, its size, the counts of its secret downwards."""
-        keys, cells = self.sql_names(quasi), self.count_cells(tuple(quasi), secret)
+        """Every class: its key, its size, and the counts of its secret in descending order."""
+        keys = self.sql_names(quasi)
+        cells = self.count_cells(tuple(quasi), secret)
         for *key, size, profile in self.engine.rows(
             f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS nq, {self.engine.list_downwards('n')} "
             f"AS profile FROM {cells} GROUP BY {keys} ORDER BY {keys}"
@@ -619,7 +651,8 @@ class Questions(CellTables):
             yield tuple(key), int(size), [int(n) for n in profile]
 
     def write_columns(self, columns: LoadedColumns, path: Path, kind: str) -> None:
-        """Columns of ours as a file, in the order of the first."""
-        table, names = self.load_table(columns), [quote_identifier(name) for name in columns]
+        """Write columns of this process to a file, in the order of the first."""
+        table = self.load_table(columns)
+        names = [quote_identifier(name) for name in columns]
         self.engine.write(f"SELECT {', '.join(names)} FROM {table} ORDER BY {names[0]}", path, kind)
         self.drop_tables(table)

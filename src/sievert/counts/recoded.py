@@ -57,7 +57,8 @@ class RecodedCells(CodedTable):
 
     def __init__(self, tables: CellTables, classes: Cube, secrets: Mapping[str, Cube]) -> None:
         super().__init__(tables, {})
-        self._classes, self._secrets = classes, secrets
+        self._classes = classes
+        self._secrets = secrets
         self._coded = {s: (c.codes[-1], c.values[-1]) for s, c in secrets.items()}
 
     def code(self, columns: Iterable[str]) -> bool:
@@ -65,16 +66,16 @@ class RecodedCells(CodedTable):
         return True
 
     def _records(self, columns: Sequence[str]) -> Cube:
-        """The cells of some columns, which may not be merged."""
+        """The cells of some columns; equal cells may not be merged yet."""
         *quasi, last = columns
         if last in self._secrets and (last in quasi or last not in self._classes.columns):
             cube = self._secrets[last]
             known = cube.select_columns(quasi)
             return Cube(
-                tuple(columns),
-                (*known.codes, cube.codes[-1]),
-                cube.counts,
-                (*known.values, cube.values[-1]),
+                columns=tuple(columns),
+                codes=(*known.codes, cube.codes[-1]),
+                counts=cube.counts,
+                values=(*known.values, cube.values[-1]),
             )
         return self._classes.select_columns(columns)
 
@@ -85,7 +86,7 @@ class RecodedCells(CodedTable):
     def suppressed_counts(self) -> RecordCounts:
         """Count the suppressed records as one class: they have the mark in other columns, too."""
         size = self.tables.suppressed.size()
-        return RecordCounts(size.members, Sizes.from_arrays([size.members], [1]))
+        return RecordCounts(records=size.members, sizes=Sizes.from_arrays([size.members], [1]))
 
     def _type_order(self, secret: str, present: list[str]) -> list[str]:
         ordered = type_order(present)
@@ -94,7 +95,7 @@ class RecodedCells(CodedTable):
 
 
 class RecodedSightings(RecodedCells):
-    """The same in people: cells whose last column is the person."""
+    """Recoded cells whose last column is the person: answers are in people."""
 
     def __init__(self, tables: CellTables, sightings: Cube, secrets: Mapping[str, Cube]) -> None:
         super().__init__(tables, sightings, {})
@@ -104,7 +105,7 @@ class RecodedSightings(RecodedCells):
 
     @property
     def people(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return self._seen[1].people
 
     def sizes(self, quasi: tuple[str, ...]) -> Sizes:
@@ -115,16 +116,16 @@ class RecodedSightings(RecodedCells):
         """The counts behind every measure of re-identification; no reading of missing keys."""
         sizes, people = self._seen
         several = None if sizes.records == people.people else people
-        return RecordCounts(sizes.records, sizes, people=several)
+        return RecordCounts(records=sizes.records, sizes=sizes, people=several)
 
     def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
-        """How many people are in classes where all have one value, and how many there are."""
+        """Count the people in classes where all have one value, and all people."""
         return self._seen_with(secret).certain()
 
     def secret_counts(
         self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts:
-        """Everything about one secret that `needs` names."""
+        """Count what `needs` names about one secret."""
         return count_secret(self._seen_with(secret), secret, needs, self.people, self.rank, **rare)
 
     def _seen_with(self, secret: str) -> SecretSightings:
@@ -133,7 +134,7 @@ class RecodedSightings(RecodedCells):
 
 
 def type_order(texts: Sequence[str]) -> list[str] | None:
-    """Numbers, dates or times in the order that engines give them; None of anything else.
+    """Sort numbers, dates or times as engines do; None for anything else.
 
     >>> type_order(["10", "9", "-1e3"]), type_order(["2020-01-02", "2019-12-31"])
     (['-1e3', '9', '10'], ['2019-12-31', '2020-01-02'])

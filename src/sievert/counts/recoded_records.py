@@ -1,7 +1,7 @@
-"""Records recoded where they are: per-column maps and the suppressed classes are joined to them.
+"""Records recoded by their engine, which joins maps of columns and suppressed classes to them.
 
-No record is read into this process: the engine that has them writes the release. What engines have
-in common is the query; each of them loads the maps and writes the rows in its own way.
+No record is read into this process: the engine that has the records writes the release. The query
+is common to all engines; each of them loads the maps and writes the rows in its own way.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from sievert.arrays import Ints, Text
 
 @dataclass(frozen=True, eq=False)
 class ColumnMap:
-    """Of every value of a column its label, and the number that the label adds to a class's key."""
+    """The label of every value of a column, and the number that it adds to the key of a class."""
 
     values: Sequence[Text]
     labels: Sequence[Text]
@@ -20,7 +20,7 @@ class ColumnMap:
     partial: bool = False  # values that are not listed stay as they are, as text
 
     def table(self) -> dict[str, tuple[str, Sequence[object]]]:
-        """As an engine loads it."""
+        """The map in the form that an engine loads."""
         return {
             "v": ("text", list(self.values)),
             "t": ("text", list(self.labels)),
@@ -28,9 +28,9 @@ class ColumnMap:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RecodedRecords:
-    """What is written: columns in their order, how some are recoded, which classes are gone."""
+    """What a release has: columns in their order, maps of some, and the suppressed classes."""
 
     names: Sequence[str]
     maps: Mapping[str, ColumnMap]
@@ -47,11 +47,11 @@ class RecodedRecords:
         tables: Sequence[str],
         as_text: Callable[[str], str] = str,
     ) -> tuple[dict[str, str], str]:
-        """Of each column of the release its value as SQL, and what joins the maps to records `r`.
+        """The value of each column of the release as SQL, and the joins of maps to the records `r`.
 
-        The records have these `columns`. The maps are in these tables, the suppressed classes in
-        `gone`; `same` is the condition that a column of the records has the value `v` of a map. A
-        value that stays as it is where a map is partial is written `as_text`.
+        The records have these `columns`. The maps are in `tables`, the suppressed classes in
+        `gone`. `same` is the condition that a column of the records has the value `v` of a map. A
+        value that a partial map does not list is written `as_text`.
         """
         values = {name: f"r.c{columns.index(name)}" for name in self.names}
         joins = [

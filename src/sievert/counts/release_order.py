@@ -1,9 +1,9 @@
-"""The order of the rows of a release: by a keyed hash of what they say, so that it tells nothing.
+"""The order of the rows of a release: by a keyed hash of their cells, so that it tells nothing.
 
-A row of the input has a place in a table that is often sorted: by age, by day, by person. A row of
-a release has the place that its own cells give it. Equal rows are told apart by a counter, so that
-they are dispersed; it does not matter which of them has which number. Every engine computes the
-same hash: docs/protect.md has the specification.
+The rows of an input are often sorted, by age, by day or by person. The place of a row of a release
+depends on its own cells only. A counter distinguishes equal rows, so that they are dispersed; which
+of them has which number does not matter. Every engine computes the same hash: docs/protect.md has
+the specification.
 """
 
 import hashlib
@@ -12,14 +12,16 @@ from dataclasses import dataclass
 
 from sievert.arrays import Text
 
-ROW, PLACE = "/", "="  # the signs of a row's hash, and of the place of one of its copies
+# the signs of a row's hash, and of the place of one of its copies
+ROW = "/"
+PLACE = "="
 DIGITS = 16  # of a hash, hexadecimal
 
 
 def order_key(seed: int, file: str = "release") -> str:
-    """What stands in front of everything that is hashed: short, so that most rows fill one block.
+    """The text in front of everything that is hashed: short, so that most rows fill one block.
 
-    Files of one release have keys of their own, so that their orders do not go together.
+    Each file of a release has a key of its own, so that their orders are unrelated.
 
     >>> len(order_key(0)), order_key(0) == order_key(0, "secrets")
     (16, False)
@@ -29,7 +31,7 @@ def order_key(seed: int, file: str = "release") -> str:
 
 
 def encode_cell(text: Text) -> bytes:
-    """A cell so that no two rows have the same text: its length in bytes, a colon, the text.
+    """Write a cell as its length in bytes, a colon and the text: different rows stay different.
 
     >>> encode_cell("Köln"), encode_cell(""), encode_cell(None)
     (b'5:K\\xc3\\xb6ln', b'0:', b'-')
@@ -52,7 +54,7 @@ def row_hashes(key: str, rows: Iterable[Sequence[bytes]]) -> list[int]:
 
 
 def row_places(key: str, hashes: Iterable[int], copies: Iterable[int]) -> list[int]:
-    """The place of each row, given its hash and the number, from 1, that it has among its equals.
+    """The place of each row, given its hash and its number, from 1, among equal rows.
 
     >>> hashes = row_hashes(order_key(0), [[encode_cell("34"), encode_cell(None)]])
     >>> places = row_places(order_key(0), hashes * 2, [1, 2])
@@ -88,16 +90,20 @@ class OrderDialect:
 
     def place(self, key: str, row: str, copy: str) -> str:
         """The place of one of the copies of a row, as digits that sort as the numbers do."""
-        number, which = (f"CAST({value} AS {self.string})" for value in (row, copy))
+        number = f"CAST({row} AS {self.string})"
+        which = f"CAST({copy} AS {self.string})"
         return self.digest.format(f"'{key}{PLACE}' || {number} || ':' || {which}")
 
 
 DUCKDB = OrderDialect(
-    "VARCHAR", "STRLEN({})", f"SUBSTRING(SHA256({{}}), 1, {DIGITS})", "CAST('0x' || {} AS UBIGINT)"
+    string="VARCHAR",
+    octets="STRLEN({})",
+    digest=f"SUBSTRING(SHA256({{}}), 1, {DIGITS})",
+    number="CAST('0x' || {} AS UBIGINT)",
 )
 SPARK = OrderDialect(
-    "STRING",
-    "OCTET_LENGTH({})",
-    f"SUBSTRING(SHA2({{}}, 256), 1, {DIGITS})",
-    "CAST(CONV({}, 16, 10) AS DECIMAL(20, 0))",
+    string="STRING",
+    octets="OCTET_LENGTH({})",
+    digest=f"SUBSTRING(SHA2({{}}, 256), 1, {DIGITS})",
+    number="CAST(CONV({}, 16, 10) AS DECIMAL(20, 0))",
 )

@@ -1,7 +1,7 @@
-"""A pairing file: which row of the original each row of a release is, and of which files.
+"""A pairing file: the row of the original that each row of a release is.
 
 It is Parquet with one column, `record`: row numbers of the original, from 1, in the order of the
-release. No cell of either table stands in it. Its footer says which files it is about.
+release. It contains no cell of either table. Its footer names the files.
 """
 
 import json
@@ -31,7 +31,7 @@ def write_row_numbers(
 
 
 def read_details(engine: Any, path: Path) -> Any:
-    """What the footer of a pairing file says, as it was given; None of another file."""
+    """Read the footer of a pairing file; None if the file is another one."""
     rows = engine.rows(
         f"SELECT decode(value) FROM parquet_kv_metadata({literal(str(path))}) "
         f"WHERE decode(key) = '{KIND}'"

@@ -11,7 +11,7 @@ from sievert.counts.cube import histogram
 
 @dataclass(frozen=True)
 class ColumnRuns:
-    """How many runs a column has, and how many of its values occur how often; missing is one."""
+    """The number of runs of a column, and the histogram of its values; missing is one."""
 
     runs: int
     values: Sizes
@@ -19,7 +19,7 @@ class ColumnRuns:
 
 @dataclass(frozen=True)
 class BlockRuns:
-    """The runs of a column inside blocks of rows, which no run leaves.
+    """The runs of a column inside blocks of rows; a run ends with its block.
 
     Cell i says that the block `owners[i]` has a value in `counts[i]` rows.
     """
@@ -30,7 +30,7 @@ class BlockRuns:
 
 
 def changes(codes: Ints) -> Bools:
-    """Which rows have another code than the row before; the first row does not count as one."""
+    """Whether each row has another code than the row before; False for the first row."""
     changed = np.zeros(len(codes), dtype=bool)
     changed[1:] = codes[1:] != codes[:-1]
     return changed

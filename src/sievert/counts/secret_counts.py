@@ -1,4 +1,4 @@
-"""What is counted about one secret: its values in every class, and how far they are from all."""
+"""Counting one secret: its values in every class, and how far these are from the whole table."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,16 +10,18 @@ from sievert.counts.cells import CellTables
 from sievert.errors import require
 from sievert.hierarchies import Hierarchy
 
-Labels = dict[str | None, list[int]]  # of each value, and of a missing one
+Labels = dict[str | None, list[int]]  # the labels of each value, and of a missing one
 
 
 class SecretCounter:
     """Counts one secret within the classes of some quasi-identifiers."""
 
-    beside = "", ""  # fields of each class, and what joins them to its cells
+    beside = ("", "")  # fields of each class, and the join that adds them to its cells
 
     def __init__(self, tables: CellTables, quasi: tuple[str, ...], secret: str) -> None:
-        self.tables, self.quasi, self.secret = tables, quasi, secret
+        self.tables = tables
+        self.quasi = quasi
+        self.secret = secret
         self.engine = tables.engine
         self.cells = tables.count_cells(quasi, secret)
         self.keys = tables.sql_names(quasi)
@@ -33,7 +35,7 @@ class SecretCounter:
         partition: Mapping[str, Sequence[str]] | None = None,
         named: str | None = None,
     ) -> SecretCounts:
-        """Everything that `needs` names."""
+        """Count what `needs` names."""
         counts = self._count_cells(self.cells, needs)
         missing = counts["missing"]
         if "known" in needs and 0 < missing < counts["records"]:
@@ -51,9 +53,9 @@ class SecretCounter:
         return SecretCounts(**counts)
 
     def _collect_pairs(self, cells: str, *, leaves: int | None = None) -> str:
-        """One row per class: its size, what is `beside`, (count, total of the value) pairs listed.
+        """One row per class: its size, the fields `beside`, and its (count, total of value) pairs.
 
-        Where cells hold every record once per level, only the first `leaves` labels make the size.
+        Where cells have every record once per level, only the first `leaves` labels make the size.
         """
         n = "a.n" if leaves is None else f"CASE WHEN a.s < {leaves} THEN a.n ELSE 0 END"
         fields, joins = self.beside
@@ -66,8 +68,10 @@ class SecretCounter:
         )
 
     def _count_cells(self, cells: str, needs: frozenset[str]) -> dict[str, Any]:
-        tables, wide = self.tables, self.tables.wide
-        pairs, total = self._collect_pairs(cells), tables.total(cells)
+        tables = self.tables
+        wide = self.tables.wide
+        pairs = self._collect_pairs(cells)
+        total = tables.total(cells)
         queries = {
             "profiles": self._ask_profiles(self.engine.profile(wide), pairs),
             "values": "SELECT ns, COUNT(*) AS m, "
@@ -117,7 +121,7 @@ class SecretCounter:
         return {"known_joint": joint}
 
     def _ask_profiles(self, profile: str, table: str) -> str:
-        """The query for the distinct profiles of classes, of which a table has one row each."""
+        """The query for the distinct profiles of classes; `table` has one row for each class."""
         return (
             f"SELECT profile, COUNT(*) AS m FROM (SELECT {profile} AS profile FROM {table}) "
             "AS d GROUP BY profile ORDER BY profile"
@@ -142,7 +146,8 @@ class SecretCounter:
         return Gaps.from_arrays((n for n, _ in rows), (g for _, g in rows), levels)
 
     def _rank_values(self, order: Sequence[str] | None) -> Ranked:
-        totals, engine = self.tables.value_totals(self.cells), self.engine
+        totals = self.tables.value_totals(self.cells)
+        engine = self.engine
         if order is None:
             ranks = self.tables.keep_table(
                 f"SELECT s, ns, ROW_NUMBER() OVER (ORDER BY s) - 1 AS r FROM {totals}"
@@ -170,9 +175,14 @@ class SecretCounter:
             ]
         )
         self.tables.drop_tables(ranks)
-        places, counts = (Profiles.from_arrays(each, np.ones(len(each))) for each in lists)
+        lists_of_ranks, lists_of_counts = lists
+        places = Profiles.from_arrays(lists_of_ranks, np.ones(len(lists_of_ranks)))
+        counts = Profiles.from_arrays(lists_of_counts, np.ones(len(lists_of_counts)))
         return Ranked(
-            places.counts, counts.counts, counts.starts, np.asarray(totals_by_rank, dtype=np.int64)
+            ranks=places.counts,
+            counts=counts.counts,
+            starts=counts.starts,
+            totals=np.asarray(totals_by_rank, dtype=np.int64),
         )
 
     def _merge_values(self, labels: Mapping[str | None, list[int]]) -> str:
@@ -181,7 +191,8 @@ class SecretCounter:
         loaded = self.tables.load_table(
             {"v": ("text", [v for v, _ in pairs]), "s": ("int", [n for _, n in pairs])}
         )
-        keys, text = self.tables.sql_names(self.quasi, "a."), self.engine.as_text("a.s")
+        keys = self.tables.sql_names(self.quasi, "a.")
+        text = self.engine.as_text("a.s")
         merged = self.tables.keep_table(
             f"SELECT {keys}, b.s AS s, CAST(SUM(a.n) AS BIGINT) AS n FROM {self.cells} AS a "
             f"JOIN {loaded} AS b ON {text} IS NOT DISTINCT FROM b.v GROUP BY {keys}, b.s"
@@ -203,7 +214,7 @@ class SecretCounter:
         return gaps
 
     def _count_parts(self, partition: Mapping[str, Sequence[str]]) -> SecretCounts:
-        """The counts of a secret whose values were merged; what no part names is one more part."""
+        """The counts of a secret with merged values; values without a part are one more part."""
         present = self.tables.values(self.secret, self.quasi)
         merged = self._merge_parts(part_labels(self.secret, partition, present))
         counts = self._count_cells(merged, frozenset({"joint"}))
@@ -211,7 +222,7 @@ class SecretCounter:
         return SecretCounts(**counts)
 
     def _count_named(self, value: str) -> Named:
-        """How often classes hold the named value; classes without a known secret hold it never."""
+        """How often classes have the named value; a class without a known secret never has it."""
         rows = self.engine.rows(
             "SELECT nq, known, held FROM (SELECT CAST(SUM(n) AS BIGINT) AS nq, "
             "CAST(SUM(CASE WHEN s IS NULL THEN 0 ELSE n END) AS BIGINT) AS known, "
@@ -224,13 +235,14 @@ class SecretCounter:
         return Named(*zip(*sizes, strict=True))
 
 
-# -- what the user says about values --------------------------------------------------------------
+# -- values as the user orders and groups them ----------------------------------------------------
 
 
 def order_values(secret: str, order: Sequence[str], present: Sequence[str]) -> list[str]:
-    """The values that occur, in the order that the user gives; an error if it lacks one."""
+    """The values that occur, in the order that the user gives; raise an error if it lacks one."""
+    lacking = len(set(present) - set(order))
     require(
-        not (lacking := len(set(present) - set(order))),
+        lacking == 0,
         f"the order of {secret!r} lacks {lacking} value(s) of the table",
         hint="list every value from low to high",
     )
@@ -255,7 +267,7 @@ def level_labels(secret: str, hierarchy: Hierarchy, present: Sequence[str]) -> t
 def part_labels(
     secret: str, partition: Mapping[str, Sequence[str]], present: Sequence[str]
 ) -> Labels:
-    """The part of each value; what no part names is one more part."""
+    """The part of each value; values that no part names are one more part."""
     part_of: dict[str | None, int] = {}
     for number, members in enumerate(partition.values()):
         for value in members:

@@ -1,7 +1,7 @@
-"""Values of a column that coincide only canonically, and the table with them merged.
+"""Values of a column that coincide only canonically, and the table with such values merged.
 
-Different values are compared in Python where they are not too many. Of larger columns the engine
-folds what is ASCII, and only the rest is fetched. A column with more of these is not compared.
+Python compares different values if there are not too many. In larger columns the engine folds ASCII
+texts, and only the other texts are fetched. A column with too many of these is not compared.
 """
 
 import re
@@ -19,10 +19,11 @@ MOST_FETCHED = 10**6  # different values of a column
 MOST_COINCIDING = 10**6  # values of a larger column
 MOST_ODD = 10**5  # of a larger column: values that the engine cannot fold
 MOST_MERGED = 10**5  # values that are merged in the engine
-SAMPLE = 1_000  # records that tell which kinds of text a column has
-FEW_RECORDS = 10_000  # whose values are fetched at once
+SAMPLE = 1_000  # records that show which kinds of text a column has
+FEW_RECORDS = 10_000  # records up to which values are fetched at once
 TOGETHER = 10_000  # texts in one query
-CAPITALS, SMALL = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
+CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+SMALL = "abcdefghijklmnopqrstuvwxyz"
 
 # Kinds of text that an engine can fold: as they are, by their letters, by the zeros before them.
 # Texts with a letter begin with it, or have neither blank nor colon: they are no date with a time.
@@ -31,13 +32,13 @@ LOWER = r"[a-z][!-@\[-~]*( [!-@\[-~]+)*|[!-9;-@\[-~]*[a-z][!-9;-@\[-~]*"
 UPPER = r"[A-Z][!-`{-~]*( [!-`{-~]+)*|[!-9;-`{-~]*[A-Z][!-9;-`{-~]*"
 MIXED = r"[A-Za-z][!-~]*( [!-~]+)*|[!-9;-~]*[A-Za-z][!-9;-~]*"
 PADDED = "0[0-9]+"
-MIXED_CASE = "mixed"  # matches what is of one case, too: looked for last
+MIXED_CASE = "mixed"  # also matches texts of one case: looked for last
 KINDS = {"number": NUMBER, "lower": LOWER, "upper": UPPER, "padded": PADDED, MIXED_CASE: MIXED}
 ODD = "odd"
 # Bytes as engines write them: each on its own, or all together.
 ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})")
 ESCAPED = re.compile(r"\\x([0-9A-Fa-f]{2})+")
-# Kinds of which no two values coincide.
+# Sets of kinds in which no two values coincide.
 APART = ({"number", "lower"}, {"number", "upper"})
 
 
@@ -51,9 +52,9 @@ class Spellings:
     compared: bool = True  # whether all values were compared
 
     def merging(self, preferred: Collection[str] = ()) -> dict[str, str] | None:
-        """Choose the value that each of the others becomes; None where they are too many.
+        """Choose the value that each other value of its group becomes; None for too many values.
 
-        It is one of those `preferred`, or the first of its group.
+        It is one of the `preferred` values, or the first of its group.
         """
         if self.values > MOST_MERGED:
             return None
@@ -67,8 +68,7 @@ class Spellings:
 def tallied_spellings(rows: Questions, column: str, quasi: Sequence[str]) -> Spellings | None:
     """Compare the values of a measured column that were counted with its classes.
 
-    Those of suppressed records are compared with them. None where they are too many to be held
-    here.
+    The values of suppressed records are compared, too. None if there are too many for this process.
     """
     if rows.engine.kind(column) == "other":
         return None
@@ -83,9 +83,9 @@ def tallied_spellings(rows: Questions, column: str, quasi: Sequence[str]) -> Spe
 
 
 def find_spellings(rows: Questions, column: str) -> Spellings:
-    """Find the values of a column that coincide only canonically, from the records.
+    """Find the values of a column that coincide only canonically, among all records.
 
-    Those of suppressed records are among them.
+    Suppressed records are included.
     """
     rows = rows.with_suppressed()
     if rows.engine.kind(column) == "other":
@@ -99,9 +99,9 @@ def find_spellings(rows: Questions, column: str) -> Spellings:
 
 
 def _of_bytes(rows: Questions, column: str) -> Spellings:
-    """Compare the texts of a column that is none of text: its bytes may be texts all the same.
+    """Compare the texts of a column of another type, such as bytes that are texts.
 
-    They are not merged. Where they are too many, some of them tell whether it can have spellings.
+    They are not merged. If there are too many, a sample shows whether there can be spellings.
     """
     texts = _fetch(rows, column, MOST_FETCHED)
     if texts is not None:
@@ -137,9 +137,9 @@ def _decode(text: str, *, digits: bool = False) -> str:
 def merge_spellings(
     rows: Questions, columns: Sequence[str], merged: Mapping[str, Mapping[str, str]]
 ) -> Questions:
-    """Ask about some columns of the same records, with values merged as told for each column.
+    """Ask about some columns of the same records, with the values `merged` in each column.
 
-    The suppressed records that are left out are merged as well.
+    Suppressed records that are left out are merged as well.
     """
     maps = {
         column: ColumnMap([*own], [*own.values()], [0] * len(own), partial=True)
@@ -151,12 +151,15 @@ def merge_spellings(
     def merge(source: str) -> tuple[str, RecodedRecords]:
         none = np.zeros(0, dtype=np.int64)
         view = f"alike{next(rows._number)}"
-        return view, RecodedRecords(names, maps, none, ROOT, source=source)
+        return view, RecodedRecords(
+            names=names, maps=maps, suppressed=none, mark=ROOT, source=source
+        )
 
     other = rows.recode(*merge(rows.source))
     other.suppression = rows.suppression
     if rows.suppressed is not None:
-        marked, whole = merge(rows.suppressed.marked), merge(rows.suppressed.whole)
+        marked = merge(rows.suppressed.marked)
+        whole = merge(rows.suppressed.whole)
         for view, records in (marked, whole):
             rows.engine.show_recoded(view, records)
         other.suppressed = replace(rows.suppressed, tables=other, marked=marked[0], whole=whole[0])
@@ -184,7 +187,7 @@ def _fetch(rows: Questions, column: str, most: int, where: str = "1 = 1") -> lis
 
 
 def _kind(rows: Questions, column: str, first: Collection[str] = ()) -> str:
-    """The kind of a text, as SQL; it is compared with the kinds that come `first` before others."""
+    """The kind of a text, as SQL; it is compared with the kinds `first` before the others."""
     c = rows.sql_name(column)
     order = sorted(KINDS, key=lambda kind: kind not in first)
     whens = " ".join(f"WHEN {rows.engine.matches(c, KINDS[kind])} THEN '{kind}'" for kind in order)
@@ -194,27 +197,28 @@ def _kind(rows: Questions, column: str, first: Collection[str] = ()) -> str:
 def _kinds_apart(rows: Questions, column: str) -> bool:
     """Whether the kinds of text in a column show that no two values coincide."""
     apart = False
-    found: set[str] = set()
-    for part in (f" LIMIT {SAMPLE}", ""):  # what some records have is looked for first
-        kind = _kind(rows, column, found - {MIXED_CASE})
+    kinds_seen: set[str] = set()
+    for part in (f" LIMIT {SAMPLE}", ""):  # the kinds of some records are looked for first
+        kind = _kind(rows, column, kinds_seen - {MIXED_CASE})
         answer = rows.engine.query_records(
             f"SELECT kind FROM (SELECT {kind} AS kind FROM {rows.source} "
             f"WHERE {rows.sql_name(column)} IS NOT NULL{part}) AS d GROUP BY kind"
         )
-        found = {kind for (kind,) in answer}
-        apart = any(found <= kinds for kinds in APART)
+        kinds_seen = {kind for (kind,) in answer}
+        apart = any(kinds_seen <= kinds for kinds in APART)
         if not apart:  # the other records cannot change that
             return False
     return apart
 
 
 def _in_the_engine(rows: Questions, column: str) -> Spellings:
-    """Compare the values of a large column: ASCII in the engine, the rest against it."""
+    """Compare the values of a large column: ASCII texts in the engine, the others here."""
     kind = _kind(rows, column)
     odd = _fetch(rows, column, MOST_ODD, f"{kind} = '{ODD}'")
     if odd is None:
         return Spellings(column, compared=False)
-    c, engine = rows.sql_name(column), rows.engine
+    c = rows.sql_name(column)
+    engine = rows.engine
     text = engine.record_text(c)
     zeros = f"COALESCE(NULLIF(REGEXP_REPLACE({text}, '^0+', ''), ''), '0')"
     small = f"TRANSLATE({text}, '{CAPITALS}', '{SMALL}')"

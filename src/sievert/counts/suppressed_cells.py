@@ -14,7 +14,7 @@ from sievert.counts.suppressed_class import ClassSize, SuppressedValues
 
 @dataclass(frozen=True)
 class CellsBeside:
-    """The cells of the suppressed records, and those of all records."""
+    """The cells of the suppressed records, and the cells of all records."""
 
     own: Cube
     whole: Cube
@@ -26,26 +26,25 @@ class CellsBeside:
 
     def only(self, place: int) -> "CellsBeside":
         """Only the cells with a value in the column at a place."""
-        own, whole = (c.select_cells(np.flatnonzero(c.codes[place])) for c in self._both)
+        own = self.own.select_cells(np.flatnonzero(self.own.codes[place]))
+        whole = self.whole.select_cells(np.flatnonzero(self.whole.codes[place]))
         return CellsBeside(own, whole)
 
     def once_each(self, columns: Sequence[str]) -> "CellsBeside":
         """Each person once with every combination of some columns."""
-        return CellsBeside(*(distinct_sightings(cube, columns) for cube in self._both))
+        return CellsBeside(
+            own=distinct_sightings(self.own, columns), whole=distinct_sightings(self.whole, columns)
+        )
 
     @property
     def size(self) -> ClassSize:
         """The records of the cells."""
         return ClassSize(self.own.records, self.whole.records)
 
-    @property
-    def _both(self) -> tuple[Cube, Cube]:
-        return self.own, self.whole
-
 
 @dataclass(frozen=True)
 class SuppressedCells:
-    """The records that a recoding suppresses, from cells: those of each secret, under its name.
+    """The records that a recoding suppresses, from cells: `secrets` has the cells of each secret.
 
     The last column of the cells of a secret is the secret. The last column of `sightings` is the
     person, and the secret stands before it.
@@ -61,12 +60,17 @@ class SuppressedCells:
 
     def values(self, secret: str) -> SuppressedValues:
         """Count the suppressed records with each value of a secret, and all records with it."""
-        cells, place = self.secrets[secret], -1
-        people, known_people = None, None
+        cells = self.secrets[secret]
+        place = -1
+        people = None
+        known_people = None
         if self.sightings:
-            people, known_people = cells.once_each(()).size, cells.only(-2).once_each(()).size
-            cells, place = cells.once_each((cells.whole.columns[-2],)), 0
-        texts, totals = cells.whole.values[place], cells.whole.totals(place)
+            people = cells.once_each(()).size
+            known_people = cells.only(-2).once_each(()).size
+            cells = cells.once_each((cells.whole.columns[-2],))
+            place = 0
+        texts = cells.whole.values[place]
+        totals = cells.whole.totals(place)
         there = np.flatnonzero(totals)
         present = [texts[code] for code in there]
         ordered = type_order([text for text in present if text is not None])
@@ -75,9 +79,9 @@ class SuppressedCells:
             ranks = [-1 if text is None else rank_of[text] for text in present]
             there = there[np.argsort(np.array(ranks, dtype=np.int64))]
         return SuppressedValues(
-            tuple(texts[code] for code in there),
-            cells.own.totals(place)[there],
-            totals[there],
+            texts=tuple(texts[code] for code in there),
+            own=cells.own.totals(place)[there],
+            whole=totals[there],
             people=people,
             known_people=known_people,
         )

@@ -1,7 +1,8 @@
-"""The suppressed records as a class of their own: its size, and its secrets beside those of all.
+"""The suppressed records as a class of their own: its size, and its secrets beside all secrets.
 
-They are left out of every measure. Their secrets stay in the file, and somebody who knows that a
-person is in the table, but finds no matching group, knows that the person is one of these.
+Suppressed records are left out of every measure. But their secrets remain in the file, and somebody
+who knows that a person is in the table, but finds no matching group, knows that the person is one
+of them.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ class ClassSize:
     everybody: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SuppressedValues:
     """The values of one secret: the suppressed records with each, and all records with each.
 
@@ -42,7 +43,7 @@ class SuppressedValues:
 
     @property
     def known(self) -> Bools:
-        """Which of the values are not missing."""
+        """Whether each value is not missing."""
         return np.array([text is not None for text in self.texts], dtype=bool)
 
     def secret_counts(
@@ -54,12 +55,13 @@ class SuppressedValues:
         named: str | None = None,
         ordered: bool = False,
     ) -> SecretCounts:
-        """The counts behind the measures of one class; the base is that of all records.
+        """The counts behind the measures of one class; the base rate is that of all records.
 
-        With `ordered` the values are ranked as in `order`, or in the order of their type. The
-        `named` value is that of (alpha,k)-anonymity.
+        With `ordered` the values are ranked by `order`, or by the order of their type. `named` is
+        the named value of (alpha,k)-anonymity.
         """
-        records, missing = int(self.whole.sum()), int(self.whole[~self.known].sum())
+        records = int(self.whole.sum())
+        missing = int(self.whole[~self.known].sum())
         here = self.own > 0
         counts: dict[str, Any] = {}
         if 0 < missing < records and (here & self.known).any():
@@ -91,12 +93,14 @@ class SuppressedValues:
 
     def _joint(self, which: Bools, size: int) -> JointCounts:
         own = self.own[which]
-        sizes, times = np.full_like(own, size), np.ones_like(own)
+        sizes = np.full_like(own, size)
+        times = np.ones_like(own)
         return JointCounts.from_arrays(sizes, self.whole[which], own, times)
 
     def _count_known(self) -> dict[str, Any]:
-        """The same without the records whose secret is missing."""
-        which, people = (self.own > 0) & self.known, self.known_people
+        """The counts without the records whose secret is missing."""
+        which = (self.own > 0) & self.known
+        people = self.known_people
         size = int(self.own[which].sum()) if people is None else people.members
         return {
             "known_profiles": self._profiles(which, people),
@@ -110,9 +114,12 @@ class SuppressedValues:
         rank_of = {text: rank for rank, text in enumerate(values)}
         ranks = np.array([rank_of[text] for text in present], dtype=np.int64)
         by_rank = np.argsort(ranks)
-        own, whole = self.own[self.known][by_rank], self.whole[self.known][by_rank]
+        own = self.own[self.known][by_rank]
+        whole = self.whole[self.known][by_rank]
         places = np.flatnonzero(own)
-        return Ranked(places, own[places], np.zeros(1, dtype=np.int64), whole)
+        return Ranked(
+            ranks=places, counts=own[places], starts=np.zeros(1, dtype=np.int64), totals=whole
+        )
 
     def _hierarchy_gaps(self, secret: str, hierarchy: Hierarchy) -> Gaps:
         """Gaps added up over the levels below the root; a missing value is a branch of its own."""
@@ -130,14 +137,17 @@ class SuppressedValues:
         place = self.texts.index(value) if value in self.texts else -1
         own = int(self.own[place]) if place >= 0 else 0
         members = int(self.own.sum()) if self.people is None else self.people.members
-        known = int(self.own[self.known].sum())
-        known = known if self.known_people is None else self.known_people.members
+        if self.known_people is None:
+            known = int(self.own[self.known].sum())
+        else:
+            known = self.known_people.members
         return Named((members,), (max(1, known),), (own,), elsewhere=place >= 0)
 
 
 def _gap(own: Ints, whole: Ints) -> int:
     """The sum over values of max(0, n_qs·N - n_s·n_q), in whole numbers of any size."""
-    size, records = int(own.sum()), int(whole.sum())
+    size = int(own.sum())
+    records = int(whole.sum())
     pairs = zip(own.tolist(), whole.tolist(), strict=True)
     return sum(max(0, n * records - total * size) for n, total in pairs if n)
 
@@ -149,7 +159,7 @@ class SuppressedRecords(Protocol):
     def values(self, secret: str) -> SuppressedValues: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MarkedRecords:
     """The suppressed records of a table on an engine, in a view beside that of all records."""
 
@@ -177,15 +187,19 @@ class MarkedRecords:
         """Count the suppressed records with each value of a secret, and all records with it."""
         if self.person is None:
             tables = self._count_both({"s": secret})
-            values = SuppressedValues(*self._join(*tables))
+            texts, own, whole = self._join(*tables)
+            values = SuppressedValues(texts=texts, own=own, whole=whole)
             self.tables.drop_tables(*tables)
             return values
         sightings = self._count_both({"s": secret, "p": self.person})
         holders = [self.tables.keep_table(count_people("s", table)) for table in sightings]
         everybody = (self._people(table) for table in sightings)
         known = (self._people(table, "s IS NOT NULL") for table in sightings)
+        texts, own, whole = self._join(*holders)
         values = SuppressedValues(
-            *self._join(*holders),
+            texts=texts,
+            own=own,
+            whole=whole,
             people=ClassSize(*everybody),
             known_people=ClassSize(*known),
         )
@@ -200,7 +214,8 @@ class MarkedRecords:
             tables = self._count_both(names)
         else:
             sightings = self._count_both({**names, "p": self.person})
-            own, whole = (self.tables.keep_table(count_people(fields, t)) for t in sightings)
+            own = self.tables.keep_table(count_people(fields, sightings[0]))
+            whole = self.tables.keep_table(count_people(fields, sightings[1]))
             self.tables.drop_tables(*sightings)
             tables = (own, whole)
         own, whole = tables
@@ -225,7 +240,7 @@ class MarkedRecords:
         return counted[0], counted[1]
 
     def _join(self, own: str, whole: str) -> tuple[tuple[str | None, ...], Ints, Ints]:
-        """The text of each value, the suppressed ones with it, all with it."""
+        """The text of each value, the suppressed records with it, and all records with it."""
         text = self.tables.engine.as_text("b.s")
         rows = self.tables.engine.rows(
             f"SELECT {text} AS v, COALESCE(a.n, 0) AS own, b.n AS n FROM {whole} AS b "

@@ -10,36 +10,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from sievert.arrays import Bools
-from sievert.counts.adapter import Adapter, Kind
+from sievert.counts.adapter import Adapter, ColumnKind
 from sievert.counts.cube import Cube
 
-EVERY = " AND "  # the mark in every one of some columns
-ANY = " OR "
+EVERY = " AND "  # joins conditions: the mark in every column
+ANY = " OR "  # the mark in any column
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Suppression:
     """The mark of suppressed records, and how many there are; they are left out unless `kept`."""
 
     mark: str | None = "*"
     kept: bool = False
-    records: int = 0  # how many there are, once they were counted
-    whole: int = 0  # the records of the table, these included
+    records: int = 0  # how many suppressed records there are, once they were counted
+    whole: int = 0  # the records of the table, including the suppressed ones
     partly: int = 0  # records with the mark in some quasi-identifiers only, where it is a value
-    fewest: int = 0  # values of a secret, of those that are left out
+    fewest: int = 0  # the fewest values of a secret among suppressed records that are left out
 
     @property
     def left_out(self) -> int:
-        """How many records are left out."""
+        """The number of records that are left out."""
         return 0 if self.kept else self.records
 
-    def can_be_in(self, kind: Kind) -> bool:
+    def can_be_in(self, kind: ColumnKind) -> bool:
         """Whether columns of a kind can hold the mark: numbers and dates have a digit or letter."""
         if self.mark is None or any(map(str.isalnum, self.mark)):
             return True
         return kind not in ("float", "ordered")
 
-    def is_code_of(self, kinds: Iterable[Kind]) -> bool:
+    def is_code_of(self, kinds: Iterable[ColumnKind]) -> bool:
         """Whether the mark is a single code of columns of these kinds, if they have it at all.
 
         Two numbers that are spelt alike may have two codes; texts and missing values have one.
@@ -65,6 +65,6 @@ class Suppression:
         return joined.join(f"{as_text(c)} = ?" for c in names), [self.mark] * len(names)
 
     def in_codes(self, cells: Cube, quasi: Sequence[str]) -> tuple[Bools, Bools]:
-        """Which cells have the mark in every quasi-identifier, and which in any."""
+        """Whether each cell has the mark in every quasi-identifier, and whether in any."""
         some = np.any([cells.all_have([q], self.mark) for q in quasi], axis=0)
         return cells.all_have(quasi, self.mark), some

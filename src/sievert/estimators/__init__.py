@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sievert.estimators.contingency import ContingencyTable, chance
 from sievert.estimators.information import (
     InformationEstimate,
+    SavedEstimate,
     estimate,
     information,
     information_lost,
@@ -24,6 +25,7 @@ Joint = ContingencyTable
 
 __all__ = [
     "InformationEstimate",
+    "SavedEstimate",
     "Estimate",
     "ContingencyTable",
     "Joint",

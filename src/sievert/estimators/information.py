@@ -1,5 +1,6 @@
 """Estimates of the mutual information of two columns, and of its loss in a release."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -288,26 +289,80 @@ class InformationEstimate:
 
     def to_dict(self) -> dict[str, Any]:
         """The estimate as JSON."""
-        excess = {} if self.excess is None else {"excess": self.excess}
-        reason = {} if self.reason is None else {"reason": self.reason}
-        return (
-            excess
-            | reason
-            | {
-                "value": self.value,
-                "corrected": self.corrected,
-                "chance": self.chance,
-                "miller_madow": self.miller_madow,
-                "p_value": self.p_value,
-                "rows_per_cell": self.rows_per_cell,
-                "interval": list(self.interval),
-                "maximum": self.maximum,
-                "share": self.share,
-                "standard_error": self.standard_error,
-                "shuffles": self.shuffles,
-                "noise": self.noisy,
-            }
+        return _estimate_content(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedEstimate:
+    """An estimate as its JSON has it, which states what would follow from the records."""
+
+    value: float
+    corrected: float
+    chance: float
+    miller_madow: float | None
+    p_value: float | None
+    rows_per_cell: float | None
+    interval: tuple[float, float]
+    maximum: float
+    share: float | None
+    standard_error: float | None
+    shuffles: int
+    noisy: bool
+    excess: float | None
+    reason: str | None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "SavedEstimate":
+        """Read an estimate back from the JSON."""
+        low, high = data["interval"]
+        return cls(
+            value=data["value"],
+            corrected=data["corrected"],
+            chance=data["chance"],
+            miller_madow=data.get("miller_madow"),
+            p_value=data["p_value"],
+            rows_per_cell=data.get("rows_per_cell"),
+            interval=(low, high),
+            maximum=data["maximum"],
+            share=data.get("share"),
+            standard_error=data.get("standard_error"),
+            shuffles=data.get("shuffles", 0),
+            noisy=data.get("noise", False),
+            excess=data.get("excess"),
+            reason=data.get("reason"),
         )
+
+    @property
+    def beyond(self) -> float:
+        """The information beyond chance; for a loss with shuffles, its excess."""
+        return self.corrected if self.excess is None else self.excess
+
+    def to_dict(self) -> dict[str, Any]:
+        """The estimate as JSON."""
+        return _estimate_content(self)
+
+
+def _estimate_content(estimate: InformationEstimate | SavedEstimate) -> dict[str, Any]:
+    """The JSON of an estimate."""
+    content: dict[str, Any] = {}
+    if estimate.excess is not None:
+        content["excess"] = estimate.excess
+    if estimate.reason is not None:
+        content["reason"] = estimate.reason
+    return content | {
+        "value": estimate.value,
+        "corrected": estimate.corrected,
+        "chance": estimate.chance,
+        "miller_madow": estimate.miller_madow,
+        "p_value": estimate.p_value,
+        "rows_per_cell": estimate.rows_per_cell,
+        "interval": list(estimate.interval),
+        "maximum": estimate.maximum,
+        "share": estimate.share,
+        "standard_error": estimate.standard_error,
+        "shuffles": estimate.shuffles,
+        "noise": estimate.noisy,
+    }
 
 
 def information(

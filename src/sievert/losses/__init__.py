@@ -1,5 +1,7 @@
 """What a release has lost of its original: pure functions of the records of both, side by side."""
 
+from typing import TYPE_CHECKING
+
 from sievert.losses import (
     distortion,
     gaussian,
@@ -10,9 +12,13 @@ from sievert.losses import (
     prediction,
     propensity,
 )
-from sievert.losses.loss import Kind
+from sievert.losses.loss import LossKind
+from sievert.renamed import renamed
 
-KINDS: tuple[Kind, ...] = (
+if not TYPE_CHECKING:  # old names are no names for a type checker
+    __getattr__ = renamed(__name__, {"Kind": "LossKind"})
+
+KINDS: tuple[LossKind, ...] = (
     *generalisation.KINDS,
     *distortion.KINDS,
     *moments.KINDS,

@@ -8,7 +8,7 @@ import numpy as np
 from sievert.arrays import Floats
 from sievert.formatting.remarks import Remark
 from sievert.losses.label_sets import ValueLabelPairs, label_coverage, value_label_pairs
-from sievert.losses.loss import Kind, Loss, PairedColumn, Release, needs_records
+from sievert.losses.loss import Loss, LossKind, PairedColumn, Release, needs_records
 from sievert.measures import kernel
 
 NO_SCALE = Remark("no_scale")
@@ -22,42 +22,66 @@ NO_COLUMN = Remark("no_distortion")
 def expected_distortion(release: Release) -> Loss:
     """The mean distance of a released value from the original one, over the quasi-identifiers.
 
-    Squared error by the original's variance where both are numbers, the level of the lowest common
-    ancestor by the height where there is a hierarchy, else 0 or 1.
+    The distance of two numbers is their squared difference divided by the original's variance. In a
+    hierarchy it is the level of the lowest common ancestor divided by the height. Otherwise it is 0
+    or 1.
     """
-    columns, secrets = (
-        {c.name: _distortion(c) for c in side} for side in (release.quasi, release.secrets)
-    )
+    columns = {c.name: _distortion(c) for c in release.quasi}
+    secrets = {c.name: _distortion(c) for c in release.secrets}
     distortions = [c["value"] for c in columns.values() if c["value"] is not None]
-    details = {"of_columns": len(distortions), **({"secrets": secrets} if secrets else {})}
-    return (
-        Loss(None, NO_COLUMN, columns, details)
-        if not distortions
-        else Loss(math.fsum(distortions) / len(distortions), columns=columns, details=details)
-    )
+    details: dict[str, Any] = {"of_columns": len(distortions)}
+    if secrets:
+        details["secrets"] = secrets
+    if not distortions:
+        return Loss(value=None, reason=NO_COLUMN, columns=columns, details=details)
+    return Loss(math.fsum(distortions) / len(distortions), columns=columns, details=details)
+
+
+EXPECTED_DISTORTION = LossKind(
+    id="expected_distortion",
+    title="Expected distortion",
+    unit="1",
+    low=0.0,
+    high=None,
+    worse="high",
+    formula=(
+        "mean over columns of E d(x, x'): (x - x')²/variance of the original for numbers, level "
+        "of the lowest common ancestor / height with a hierarchy, else 0 or 1"
+    ),
+    source="Domingo-Ferrer and Rebollo-Monedero 2009",
+    reading="0: nothing was changed. 1: a column is as far from the original as if its mean, or "
+    "nothing, had been released; numbers may be further off than that.",
+    compute=expected_distortion,
+    aliases=("distortion",),
+)
 
 
 def _distortion(column: PairedColumn) -> dict[str, Any]:
     pairs = value_label_pairs(column)
     if column.numbers is not None:
         return _squared_error(column, pairs)
-    records, withheld = len(column.original), pairs.withheld
+    records = len(column.original)
+    withheld = pairs.withheld
     if column.hierarchy is None:
         changed = records - int(pairs.times[pairs.unchanged].sum())
-        value, scale = kernel.ratio(changed, records), "hamming"
+        value = kernel.ratio(changed, records)
+        scale = "hamming"
     else:
         coverage = label_coverage(column)
         assert coverage.hierarchy is not None
         climbed = int(np.dot(coverage.times, coverage.meeting))
-        value, scale = kernel.ratio(climbed, records * coverage.hierarchy.height), "hierarchy"
+        value = kernel.ratio(climbed, records * coverage.hierarchy.height)
+        scale = "hierarchy"
     return {"value": value, "scale": scale, "cells": records, "suppressed": withheld}
 
 
 def _squared_error(column: PairedColumn, pairs: ValueLabelPairs) -> dict[str, Any]:
-    """Cells with a number in the original; one that was suppressed is guessed as their mean."""
+    """The squared error over cells with a number; a suppressed cell is guessed as the mean."""
     x, y = _numbers(column, pairs)
     there = ~np.isnan(x)
-    x, y, times = x[there], y[there], pairs.times[there].astype(np.float64)
+    x = x[there]
+    y = y[there]
+    times = pairs.times[there].astype(np.float64)
     suppressed = pairs.suppressed[there] | np.isnan(y)
     number = int(times.sum())
     out: dict[str, Any] = {
@@ -80,15 +104,19 @@ def _squared_error(column: PairedColumn, pairs: ValueLabelPairs) -> dict[str, An
     out |= {"squared_error": error, "variance": variance}
     if variance > 0:
         return {**out, "value": error / variance}
-    return {**out, "value": 0.0} if error == 0 else {**out, "reason": NO_SCALE}
+    if error == 0:
+        return {**out, "value": 0.0}
+    return {**out, "reason": NO_SCALE}
 
 
 def _numbers(column: PairedColumn, pairs: ValueLabelPairs) -> tuple[Floats, Floats]:
     """The numbers of each pair."""
     assert column.numbers is not None
     before, after = column.numbers
-    values, labels = np.full(len(column.values), np.nan), np.full(len(column.labels) + 1, np.nan)
-    values[column.original], labels[column.released] = before, after
+    values = np.full(len(column.values), np.nan)
+    labels = np.full(len(column.labels) + 1, np.nan)
+    values[column.original] = before
+    labels[column.released] = after
     return values[pairs.original], labels[pairs.released]
 
 
@@ -112,20 +140,4 @@ def _sum(terms: Floats) -> float:
         return math.inf
 
 
-KINDS = (
-    Kind(
-        "expected_distortion",
-        "Expected distortion",
-        "1",
-        0.0,
-        None,
-        "high",
-        "mean over columns of E d(x, x'): (x - x')²/variance of the original for numbers, level of "
-        "the lowest common ancestor / height with a hierarchy, else 0 or 1",
-        "Domingo-Ferrer and Rebollo-Monedero 2009",
-        "0: nothing was changed. 1: a column is as far from the original as if its mean, or "
-        "nothing, had been released; numbers may be further off than that.",
-        expected_distortion,
-        ("distortion",),
-    ),
-)
+KINDS = (EXPECTED_DISTORTION,)

@@ -12,8 +12,8 @@ from sievert.arrays import Floats, Ints
 class LabelShare:
     """How much of its column a label leaves open, from 0 (one value) to 1 (all values).
 
-    It is `open_values(leaves)`, of a label that stands for `leaves` values, divided by
-    `most(domain)`, for a column with `domain` values.
+    The share of a label that stands for `leaves` values, in a column with `domain` values, is
+    `open_values(leaves)` divided by `most(domain)`.
     """
 
     open_values: Callable[[Ints], Ints]

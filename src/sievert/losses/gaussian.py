@@ -13,7 +13,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.formatting.remarks import Remark
-from sievert.losses.loss import Kind, Loss, Release, in_order, without
+from sievert.losses.loss import Loss, LossKind, Release, in_order, without
 from sievert.losses.numeric_columns import (
     NO_RECORDS,
     correlations,
@@ -50,9 +50,9 @@ def gaussian_information(
 ) -> float | None:
     """I(U;V) of Gaussian vectors from their covariances, in bits; None where it is unbounded.
 
-    -1/2 log2 det(I - P·P^T), as the sum over the variables of V of -1/2 log2 of the share of their
-    variance that U leaves, each beside those before it. A variable that others of its own vector
-    determine is left out.
+    It is -1/2 log2 det(I - P·P^T), computed as a sum over the variables of V: -1/2 log2 of the
+    share of the variance that remains once U is known, given the variables before it. A variable
+    that others of its own vector determine is left out.
 
     >>> round(gaussian_information([[4.0]], [[1.0]], [[1.6]]), 9)
     0.736965594
@@ -60,13 +60,15 @@ def gaussian_information(
     u, v, uv = (np.asarray(m, dtype=np.float64) for m in (cov_u, cov_v, cov_uv))
     joint = np.block([[u, uv], [uv.T, v]])
     exact = len(joint) <= EXACT
-    given, alone = _Given(joint, exact), _Given(v, exact)
+    given = _VarianceLeft(joint, exact)
+    alone = _VarianceLeft(v, exact)
     for i in range(len(u)):
         if given.share(i) > dependent:
             given.know(i)
     terms = []
     for i in range(len(v)):
-        before, after = alone.share(i), given.share(len(u) + i)
+        before = alone.share(i)
+        after = given.share(len(u) + i)
         if before <= dependent:
             continue
         if after <= dependent * before:
@@ -82,8 +84,8 @@ def _log(ratio: Any) -> float:
     return math.log1p(float(ratio - 1)) if 2 * ratio > 1 else math.log(float(ratio))
 
 
-class _Given:
-    """Variances that are left when some variables are known, by elimination."""
+class _VarianceLeft:
+    """The variances that are left when some variables are known, by elimination."""
 
     def __init__(self, covariance: Floats, exact: bool) -> None:
         kind: Any = Fraction if exact else float
@@ -100,13 +102,15 @@ class _Given:
         self.open.remove(i)
         known = self.rows[i]
         for j in self.open:
-            row, factor = self.rows[j], self.rows[j][i] / known[i]
+            row = self.rows[j]
+            factor = self.rows[j][i] / known[i]
             if factor:
                 for k in self.open:
                     row[k] -= factor * known[k]
 
 
 def information_between(joint: Floats, u: Sequence[int], v: Sequence[int]) -> float | None:
+    """I(U;V) of the variables `u` and `v` of one covariance matrix."""
     return gaussian_information(joint[np.ix_(u, u)], joint[np.ix_(v, v)], joint[np.ix_(u, v)])
 
 
@@ -126,9 +130,10 @@ def gaussian_loss(release: Release) -> Loss:
     columns = [c for c in numeric_columns(release).columns if c.name in known]
     if not columns:
         return without(Remark("no_numeric_quasi"))
-    secrets = {c.name: x for c in release.secrets if (x := original_numbers(c)) is not None}
-    every = [c.numbers[side] for side in (0, 1) for c in columns] + list(secrets.values())
-    whole = np.logical_and.reduce([~np.isnan(x) for x in every])
+    numbers = {c.name: original_numbers(c) for c in release.secrets}
+    secrets = {name: x for name, x in numbers.items() if x is not None}
+    variables = [c.numbers[side] for side in (0, 1) for c in columns] + list(secrets.values())
+    whole = np.logical_and.reduce([~np.isnan(x) for x in variables])
     details: dict[str, Any] = {
         "quasi": [c.name for c in columns],
         "secrets": list(secrets),
@@ -136,39 +141,41 @@ def gaussian_loss(release: Release) -> Loss:
     }
     if details["records"] < 2:
         return Loss(None, NO_RECORDS, details=details)
-    joint = correlations([standard(x if whole.all() else x[whole]) for x in every])
+    joint = correlations([standard(x if whole.all() else x[whole]) for x in variables])
     d = len(columns)
-    u, u2, v = range(d), range(d, 2 * d), range(2 * d, len(every))
+    u = range(d)
+    u2 = range(d, 2 * d)
+    v = range(2 * d, len(variables))
     information = {
         name: information_between(joint, *pair)
         for name, pair in {"identity": (u, u2), "original": (u, v), "released": (u2, v)}.items()
         if secrets or name == "identity"
     }
-    details |= {
-        name: {"value": bits, **({} if bits is not None else {"reason": UNBOUNDED})}
-        for name, bits in information.items()
-    }
+    for name, bits in information.items():
+        details[name] = {"value": bits}
+        if bits is None:
+            details[name]["reason"] = UNBOUNDED
     if not secrets:
         return Loss(None, NO_SECRET, details=details)
-    before, after = information["original"], information["released"]
-    return (
-        Loss(None, UNBOUNDED, details=details)
-        if before is None or after is None
-        else Loss(before - after, details=details)
-    )
+    before = information["original"]
+    after = information["released"]
+    if before is None or after is None:
+        return Loss(None, UNBOUNDED, details=details)
+    return Loss(before - after, details=details)
 
 
-KINDS = (
-    Kind(
-        "gaussian_information",
-        "Information loss of Gaussian data",
-        "bits",
-        None,
-        None,
-        "high",
-        "I(U;V) - I(U';V), I(U;V) = -1/2 log2 det(I - P·P^T), P = S_U^(-1/2)·S_UV·S_V^(-1/2)",
-        "Domingo-Ferrer and Rebollo-Monedero 2009, section 5.5",
-        "What the released quasi-identifiers tell less about the secrets, were all Gaussian.",
-        gaussian_loss,
-    ),
+GAUSSIAN_INFORMATION = LossKind(
+    id="gaussian_information",
+    title="Information loss of Gaussian data",
+    unit="bits",
+    low=None,
+    high=None,
+    worse="high",
+    formula="I(U;V) - I(U';V), I(U;V) = -1/2 log2 det(I - P·P^T), P = S_U^(-1/2)·S_UV·S_V^(-1/2)",
+    source="Domingo-Ferrer and Rebollo-Monedero 2009, section 5.5",
+    reading="What the released quasi-identifiers tell less about the secrets, were all Gaussian.",
+    compute=gaussian_loss,
 )
+
+
+KINDS = (GAUSSIAN_INFORMATION,)

@@ -14,8 +14,8 @@ from sievert.losses import formulas
 from sievert.losses.formulas import GENERALISED, UNCERTAIN
 from sievert.losses.label_sets import LabelCoverage, label_coverage, value_label_pairs
 from sievert.losses.loss import (
-    Kind,
     Loss,
+    LossKind,
     PairedColumn,
     Release,
     needs_records,
@@ -25,9 +25,10 @@ from sievert.measures import kernel
 
 
 def interval(text: str) -> tuple[float, float] | None:
-    """The ends of an interval that a label names; of a number, itself twice; None for others.
+    """The two ends of the interval that a label names; None for other labels.
 
-    Whether an end belongs to it is not told. An interval that ends before it begins is none.
+    Both ends of a number are the number. The result does not say whether an end belongs to the
+    interval. A text whose upper end is below its lower end is no interval.
 
     >>> interval("[20, 30)"), interval("-5--1"), interval(">=60"), interval("12"), interval("2*")
     ((20.0, 30.0), (-5.0, -1.0), (60.0, inf), (12.0, 12.0), None)
@@ -36,9 +37,11 @@ def interval(text: str) -> tuple[float, float] | None:
     plain = "-" + text[1:] if text.startswith("−") else text
     if NUMBER.fullmatch(plain):
         return float(plain), float(plain)
-    if (ends := interval_ends(text)) is None or ROOT in ends:
+    ends = interval_ends(text)
+    if ends is None or ROOT in ends:
         return None
-    low, high = _value(ends[0] or "-∞"), _value(ends[1] or "∞")
+    low = _value(ends[0] or "-∞")
+    high = _value(ends[1] or "∞")
     return (low, high) if low <= high else None
 
 
@@ -54,7 +57,7 @@ ONE_VALUE = Remark("nothing_to_lose")
 
 @needs_records
 def discernability(release: Release) -> Loss:
-    """Sum of the squared class sizes; a suppressed record counts as many as there are."""
+    """The sum of the squared class sizes, plus the number of all records per suppressed record."""
     records = release.records
     sizes, suppressed = _classes(release)
     value = formulas.discernability(sizes, suppressed, records)
@@ -69,32 +72,82 @@ def discernability(release: Release) -> Loss:
     )
 
 
+DISCERNABILITY = LossKind(
+    id="discernability",
+    title="Discernability",
+    unit="records²",
+    low=1.0,
+    high=None,
+    worse="high",
+    formula="sum_q n_q² + suppressed·N",
+    source="Bayardo and Agrawal 2005",
+    reading=(
+        "Each record is charged with the records it can no longer be told from; a suppressed one "
+        "with all of them. Divided by N it is the size of the class of a typical record."
+    ),
+    compute=discernability,
+    aliases=("DM", "discernibility"),
+)
+
+
 @needs_records
 def average_class_size(release: Release) -> Loss:
-    """Records a class, of those that were not suppressed."""
+    """The records per class, without suppressed records."""
     sizes, suppressed = _classes(release)
     details = {"suppressed": suppressed, "classes": len(sizes)}
-    return (
-        without(ALL_SUPPRESSED, **details)
-        if not len(sizes)
-        else Loss(kernel.ratio(release.records - suppressed, len(sizes)), details=details)
-    )
+    if not len(sizes):
+        return without(ALL_SUPPRESSED, **details)
+    return Loss(kernel.ratio(release.records - suppressed, len(sizes)), details=details)
+
+
+AVERAGE_CLASS_SIZE = LossKind(
+    id="average_class_size",
+    title="Average class size",
+    unit="records",
+    low=1.0,
+    high=None,
+    worse="high",
+    formula="(N - suppressed)/K",
+    source="LeFevre, DeWitt and Ramakrishnan 2006, without their division by k",
+    reading=(
+        "Records a released class. Suppressed records are left out, so it may fall where more "
+        "are suppressed."
+    ),
+    compute=average_class_size,
+    aliases=("C_avg",),
+)
 
 
 def _classes(release: Release) -> tuple[Any, int]:
-    """Sizes of the released classes without suppressed records, and how many these are."""
+    """The sizes of the released classes without suppressed records, and the number of these."""
     sizes = np.bincount(release.classes[~release.suppressed])
     return sizes[sizes > 0], int(np.count_nonzero(release.suppressed))
 
 
 @needs_records
 def generalization_loss(release: Release) -> Loss:
-    """How much of the way from one value to all values the labels have gone."""
+    """How far the labels have gone from one value to all values."""
     losses = {c.name: _column_loss(label_coverage(c), release.records) for c in release.quasi}
     logs = math.fsum(math.log1p(loss) for loss in losses.values())
     return Loss(
         min(1.0, math.expm1(logs / len(losses))), columns=losses, details=_about(release.quasi)
     )
+
+
+GENERALIZATION_LOSS = LossKind(
+    id="generalization_loss",
+    title="Generalisation loss",
+    unit="1",
+    low=0.0,
+    high=1.0,
+    worse="high",
+    formula="prod_a (1 + L_a)^(1/A) - 1, L_a = (mean share - 1/m_a)/(1 - 1/m_a), "
+    "share = values a label stands for / m_a",
+    source="Iyengar 2002; the mean over columns as in ARX",
+    reading="0: every label is one value. 1: every label stands for all values of its column.",
+    compute=generalization_loss,
+    aliases=("ILoss", "loss metric", "LM"),
+)
 
 
 def _column_loss(coverage: LabelCoverage, records: int) -> float:
@@ -109,38 +162,73 @@ def _column_loss(coverage: LabelCoverage, records: int) -> float:
 def precision(release: Release) -> Loss:
     """How far below the top of their hierarchies the labels still are."""
     coverages = {c.name: label_coverage(c) for c in release.quasi}
-    reasons = {
-        name: NO_HIERARCHY if h.hierarchy is None else NOT_IN_IT
-        for name, h in coverages.items()
-        if h.hierarchy is None or h.records(h.unknown)
-    }
-    precisions = {
-        name: 1 - Fraction(int(np.dot(h.times, h.level)), release.records * h.hierarchy.height)
-        for name, h in coverages.items()
-        if h.hierarchy is not None and name not in reasons
-    }
+    reasons: dict[str, Remark] = {}
+    precisions: dict[str, Fraction] = {}
+    for name, coverage in coverages.items():
+        if coverage.hierarchy is None:
+            reasons[name] = NO_HIERARCHY
+        elif coverage.records(coverage.unknown):
+            reasons[name] = NOT_IN_IT
+        else:
+            climbed = int(np.dot(coverage.times, coverage.level))
+            highest = release.records * coverage.hierarchy.height
+            precisions[name] = 1 - Fraction(climbed, highest)
     columns = {name: float(precisions[name]) if name in precisions else None for name in coverages}
     details = {**_about(release.quasi), "reasons": reasons, "of_columns": len(precisions)}
     if not precisions:
         some = NO_HIERARCHY if set(reasons.values()) == {NO_HIERARCHY} else NOT_IN_IT
-        return Loss(None, some, columns, details)
+        return Loss(value=None, reason=some, columns=columns, details=details)
     mean = sum(precisions.values(), Fraction(0)) / len(precisions)
-    return Loss(float(mean), None, columns, details)
+    return Loss(value=float(mean), reason=None, columns=columns, details=details)
+
+
+PRECISION = LossKind(
+    id="precision",
+    title="Precision",
+    unit="1",
+    low=0.0,
+    high=1.0,
+    worse="low",
+    formula="1 - mean over cells of level/height",
+    source="Sweeney 2002",
+    reading=(
+        "1: no label was generalised. 0: all are at the top of their hierarchies, or suppressed."
+    ),
+    compute=precision,
+    aliases=("Prec",),
+)
 
 
 @needs_records
 def non_uniform_entropy(release: Release) -> Loss:
-    """Bits that are missing to tell the original value of each cell from what was released."""
-    records, coverages = release.records, {c.name: label_coverage(c) for c in release.quasi}
-    bits = {
-        name: (_bits(h, h.covered), _bits(h, np.full(len(h.own), records)))
-        for name, h in coverages.items()
-    }
-    columns = {name: _entropy(lost, most, records) for name, (lost, most) in bits.items()}
-    lost, most = (math.fsum(each) for each in zip(*bits.values(), strict=True))
-    whole = _entropy(lost, most, records * len(columns))
+    """The bits that are missing to tell the original value of each cell from the release."""
+    records = release.records
+    coverages = {c.name: label_coverage(c) for c in release.quasi}
+    lost = {name: _bits(h, h.covered) for name, h in coverages.items()}
+    most = {name: _bits(h, np.full(len(h.own), records)) for name, h in coverages.items()}
+    columns = {name: _entropy(lost[name], most[name], records) for name in coverages}
+    whole = _entropy(math.fsum(lost.values()), math.fsum(most.values()), records * len(columns))
     details = {**_about(release.quasi), **{n: v for n, v in whole.items() if n != "bits"}}
     return Loss(whole["bits"], columns=columns, details=details)
+
+
+NON_UNIFORM_ENTROPY = LossKind(
+    id="non_uniform_entropy",
+    title="Non-uniform entropy",
+    unit="bits",
+    low=0.0,
+    high=None,
+    worse="high",
+    formula="sum over cells of log2(records with a value that the label covers / records with the "
+    "original value)",
+    source="de Waal and Willenborg 1999; Gionis and Tassa 2009",
+    reading=(
+        "Bits needed in addition to the release to tell every original value, guessing within a "
+        "label by the original's frequencies. It grows with the records: compare shares."
+    ),
+    compute=non_uniform_entropy,
+    aliases=("NUE",),
+)
 
 
 def _bits(coverage: LabelCoverage, covered: Any) -> float:
@@ -154,16 +242,18 @@ def _entropy(bits: float, most: float, number: int) -> dict[str, Any]:
 
 @needs_records
 def normalized_certainty_penalty(release: Release) -> Loss:
-    """How much of its column's range, or of its values, a released label leaves open."""
-    columns, readings = {}, {}
+    """The share of its column's range, or of its values, that a released label leaves open."""
+    columns = {}
+    readings = {}
     for column in release.quasi:
         shares = _widths(column)
         readings[column.name] = "leaves" if shares is None else "intervals"
         if shares is None:
             coverage = label_coverage(column)
-            open_ = int(np.dot(coverage.times, UNCERTAIN.open_values(coverage.leaves)))
-            open_ += coverage.pairs.withheld if coverage.values == 1 else 0
-            columns[column.name] = kernel.ratio(open_, release.records * coverage.values)
+            open_values = int(np.dot(coverage.times, UNCERTAIN.open_values(coverage.leaves)))
+            if coverage.values == 1:
+                open_values += coverage.pairs.withheld
+            columns[column.name] = kernel.ratio(open_values, release.records * coverage.values)
         else:
             columns[column.name] = (
                 kernel.total(value_label_pairs(column).times * shares) / release.records
@@ -175,19 +265,40 @@ def normalized_certainty_penalty(release: Release) -> Loss:
     )
 
 
-def _widths(column: PairedColumn) -> Floats | None:
-    """Of each pair the share of the range its interval covers; None where labels are no intervals.
+NORMALIZED_CERTAINTY_PENALTY = LossKind(
+    id="normalized_certainty_penalty",
+    title="Normalised certainty penalty",
+    unit="1",
+    low=0.0,
+    high=1.0,
+    worse="high",
+    formula=(
+        "mean over cells of width/range for intervals, leaves/m_a for categories (0 for one "
+        "leaf), 1 where suppressed"
+    ),
+    source="Xu et al. 2006",
+    reading="How much of its column a label leaves open. 0: every value is told; 1: none is.",
+    compute=normalized_certainty_penalty,
+    aliases=("NCP",),
+)
 
-    Originals must be numbers, all labels intervals or numbers, and one of them wider than a number.
+
+def _widths(column: PairedColumn) -> Floats | None:
+    """The share of the range that the interval of each pair covers; None where labels are others.
+
+    The originals must be numbers. All labels must be intervals or numbers, and at least one must be
+    wider than a number.
     """
-    if column.numbers is not None or (before := column.value_numbers) is None:
+    before = column.value_numbers
+    if column.numbers is not None or before is None:
         return None
     pairs = value_label_pairs(column)
     values = before[pairs.original][~np.isnan(before[pairs.original])]
     span = float(values.max() - values.min()) if len(values) else 0.0
     if not (math.isfinite(span) and span > 0):
         return None
-    low, high = np.zeros(len(column.labels) + 1), np.zeros(len(column.labels) + 1)
+    low = np.zeros(len(column.labels) + 1)
+    high = np.zeros(len(column.labels) + 1)
     for code in np.unique(pairs.released[~pairs.suppressed]).tolist():
         text = column.labels[code]
         ends = (0.0, 0.0) if text is None else interval(text)
@@ -196,14 +307,15 @@ def _widths(column: PairedColumn) -> Floats | None:
         low[code], high[code] = ends
     if not np.any(high > low):
         return None
-    low, high = np.maximum(low, values.min()), np.minimum(high, values.max())
+    low = np.maximum(low, values.min())
+    high = np.minimum(high, values.max())
     none = np.array([*(text is None or text == ROOT for text in column.labels), True])
     shares = np.where(none, 0.0, np.maximum(high - low, 0.0) / span)
     return np.where(pairs.suppressed, 1.0, shares[pairs.released])
 
 
 def _about(columns: Sequence[PairedColumn]) -> dict[str, Any]:
-    """What belongs beside a loss: where each hierarchy is from, and cells without a place in it."""
+    """Say beside a loss where each hierarchy is from, and which cells have no place in it."""
     coverages = {c.name: label_coverage(c) for c in columns}
     return {
         "hierarchy": {
@@ -216,88 +328,10 @@ def _about(columns: Sequence[PairedColumn]) -> dict[str, Any]:
 
 
 KINDS = (
-    Kind(
-        "discernability",
-        "Discernability",
-        "records²",
-        1.0,
-        None,
-        "high",
-        "sum_q n_q² + suppressed·N",
-        "Bayardo and Agrawal 2005",
-        "Each record is charged with the records it can no longer be told from; a suppressed one "
-        "with all of them. Divided by N it is the size of the class of a typical record.",
-        discernability,
-        ("DM", "discernibility"),
-    ),
-    Kind(
-        "average_class_size",
-        "Average class size",
-        "records",
-        1.0,
-        None,
-        "high",
-        "(N - suppressed)/K",
-        "LeFevre, DeWitt and Ramakrishnan 2006, without their division by k",
-        "Records a released class. Suppressed records are left out, so it may fall where more are "
-        "suppressed.",
-        average_class_size,
-        ("C_avg",),
-    ),
-    Kind(
-        "generalization_loss",
-        "Generalisation loss",
-        "1",
-        0.0,
-        1.0,
-        "high",
-        "prod_a (1 + L_a)^(1/A) - 1, L_a = (mean share - 1/m_a)/(1 - 1/m_a), "
-        "share = values a label stands for / m_a",
-        "Iyengar 2002; the mean over columns as in ARX",
-        "0: every label is one value. 1: every label stands for all values of its column.",
-        generalization_loss,
-        ("ILoss", "loss metric", "LM"),
-    ),
-    Kind(
-        "precision",
-        "Precision",
-        "1",
-        0.0,
-        1.0,
-        "low",
-        "1 - mean over cells of level/height",
-        "Sweeney 2002",
-        "1: no label was generalised. 0: all are at the top of their hierarchies, or suppressed.",
-        precision,
-        ("Prec",),
-    ),
-    Kind(
-        "non_uniform_entropy",
-        "Non-uniform entropy",
-        "bits",
-        0.0,
-        None,
-        "high",
-        "sum over cells of log2(records with a value that the label covers / records with the "
-        "original value)",
-        "de Waal and Willenborg 1999; Gionis and Tassa 2009",
-        "Bits needed in addition to the release to tell every original value, guessing within a "
-        "label by the original's frequencies. It grows with the records: compare shares.",
-        non_uniform_entropy,
-        ("NUE",),
-    ),
-    Kind(
-        "normalized_certainty_penalty",
-        "Normalised certainty penalty",
-        "1",
-        0.0,
-        1.0,
-        "high",
-        "mean over cells of width/range for intervals, leaves/m_a for categories (0 for one leaf), "
-        "1 where suppressed",
-        "Xu et al. 2006",
-        "How much of its column a label leaves open. 0: every value is told; 1: none is.",
-        normalized_certainty_penalty,
-        ("NCP",),
-    ),
+    DISCERNABILITY,
+    AVERAGE_CLASS_SIZE,
+    GENERALIZATION_LOSS,
+    PRECISION,
+    NON_UNIFORM_ENTROPY,
+    NORMALIZED_CERTAINTY_PENALTY,
 )

@@ -17,12 +17,13 @@ Thing = TypeVar("Thing")
 GONE = -1  # the code of a record that was not released
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PairedColumn:
-    """A column of the original and what became of it, one place a record of the original.
+    """A column of the original and what became of it, with one place per record of the original.
 
-    `original` and `released` hold codes; `values` and `labels` their texts, None for missing.
-    `listed` has labels that are sets or intervals of values of the hierarchy: the places of these.
+    `original` and `released` contain codes; `values` and `labels` contain their texts, None for
+    missing. `listed` has the labels that are sets or intervals of values of the hierarchy, with the
+    places of these values.
     """
 
     name: str
@@ -35,18 +36,22 @@ class PairedColumn:
 
     @cached_property
     def here(self) -> Bools:
-        """Which records were released."""
+        """Whether each record was released."""
         return np.asarray(self.released != GONE)
 
     @cached_property
     def suppressed(self) -> Bools:
-        """Which cells were withheld: `*` or missing now but not before, or of a record left out."""
-        star, lacks = (
-            np.array([label == text for label in self.labels] + [True]) for text in (ROOT, None)
-        )
-        was, had = (np.array([value != text for value in self.values]) for text in (ROOT, None))
-        now, before = self.released, self.original
-        return np.asarray((star[now] & was[before]) | (lacks[now] & had[before]) | ~self.here)
+        """Whether each cell was withheld: `*` or missing now but not before, or its record is gone.
+
+        The place after the last label is that of records that were not released.
+        """
+        is_star = np.array([label == ROOT for label in self.labels] + [True])
+        is_missing = np.array([label is None for label in self.labels] + [True])
+        had_text = np.array([value != ROOT for value in self.values])
+        had_value = np.array([value is not None for value in self.values])
+        starred = is_star[self.released] & had_text[self.original]
+        lost = is_missing[self.released] & had_value[self.original]
+        return np.asarray(starred | lost | ~self.here)
 
     @cached_property
     def value_numbers(self) -> Floats | None:
@@ -61,14 +66,15 @@ class PairedColumn:
     @cached_property
     def numbers(self) -> tuple[Floats, Floats] | None:
         """Before and after as numbers, NaN where there is none; None where other texts occur."""
-        before, after = self.value_numbers, self.label_numbers
+        before = self.value_numbers
+        after = self.label_numbers
         if before is None or after is None:
             return None
         return before[self.original], np.append(after, np.nan)[self.released]
 
 
 def as_numbers(texts: Sequence[str | None]) -> Floats | None:
-    """Texts as numbers, `*` and missing as NaN; None where one is something else, or none is."""
+    """Texts as numbers, `*` and missing as NaN; None if a text is no number, or all are missing."""
     known = [t for t in texts if t is not None and t != ROOT]
     if not known or not all(map(NUMBER.fullmatch, known)):
         return None
@@ -77,16 +83,16 @@ def as_numbers(texts: Sequence[str | None]) -> Floats | None:
         return None
     if len(known) == len(texts):
         return numbers
-    every = np.full(len(texts), np.nan)
-    every[[t is not None and t != ROOT for t in texts]] = numbers
-    return every
+    with_gaps = np.full(len(texts), np.nan)
+    with_gaps[[t is not None and t != ROOT for t in texts]] = numbers
+    return with_gaps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Release:
     """All that losses are computed from: one release beside its original.
 
-    Columns have one place a record of the original, in its order or (`ordered`) sorted.
+    Columns have one place per record of the original, in its order or (`ordered`) sorted.
     """
 
     quasi: tuple[PairedColumn, ...]
@@ -98,17 +104,17 @@ class Release:
 
     @property
     def records(self) -> int:
-        """How many records the original has."""
+        """The number of records of the original."""
         return len(self.quasi[0].original)
 
     @property
     def columns(self) -> tuple[PairedColumn, ...]:
-        """All columns: those an outsider could know, then the secrets."""
+        """All columns: the quasi-identifiers, then the secrets."""
         return self.quasi + self.secrets
 
     @cached_property
     def suppressed(self) -> Bools:
-        """Which records have no quasi-identifier left, or were not released."""
+        """Whether each record has no quasi-identifier left, or was not released."""
         return np.asarray(np.logical_and.reduce([c.suppressed for c in self.quasi]))
 
     @cached_property
@@ -118,7 +124,7 @@ class Release:
 
 
 def combination_codes(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
-    """One number a record for its combination of codes, from 0 on; GONE where it is not `here`.
+    """Number the combinations of codes from 0 on; a record that is not `here` gets GONE.
 
     >>> combination_codes([np.array([2, 0, 2]), np.array([5, 9, 5])]).tolist()
     [1, 0, 1]
@@ -127,7 +133,8 @@ def combination_codes(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
         out = np.full(len(here), GONE, dtype=np.int64)
         out[here] = combination_codes([column_codes[here] for column_codes in codes])
         return out
-    keys, bound = np.zeros(len(codes[0]), dtype=np.int64), 1
+    keys = np.zeros(len(codes[0]), dtype=np.int64)
+    bound = 1
     for column_codes in codes:
         top = int(column_codes.max(initial=0)) + 2
         if table_size(keys) >= bound > table_size(keys) // top or bound > (1 << 62) // top:
@@ -140,7 +147,7 @@ def combination_codes(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
 def in_order(release: Release) -> Release:
     """The same records sorted by their texts, which are numbered in that order too.
 
-    Records that say the same are alike, so that nothing depends on the order they came in.
+    Records with the same texts are interchangeable, so nothing depends on the original order.
     """
     if release.ordered:
         return release
@@ -156,11 +163,13 @@ def in_order(release: Release) -> Release:
 
 def _by_text(column: PairedColumn) -> PairedColumn:
     """A column whose codes rank its texts, missing ones first."""
-    codes, texts = [], []
+    codes = []
+    texts = []
     for own, values in ((column.original, column.values), (column.released, column.labels)):
         order = sorted(range(len(values)), key=lambda i: (values[i] is not None, values[i] or ""))
         rank = np.empty(len(values) + 1, dtype=np.int64)
-        rank[order], rank[-1] = np.arange(len(values)), GONE
+        rank[order] = np.arange(len(values))
+        rank[-1] = GONE
         codes.append(rank[own])
         texts.append([values[i] for i in order])
     return replace(column, original=codes[0], released=codes[1], values=texts[0], labels=texts[1])
@@ -168,12 +177,23 @@ def _by_text(column: PairedColumn) -> PairedColumn:
 
 @dataclass(frozen=True)
 class Loss:
-    """One loss of one release: a number with its unit, or None and why; its parts beside it."""
+    """One loss of one release: a number or the reason why there is none, and its parts."""
 
     value: float | None
     reason: Remark | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # by column, where that makes sense
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Loss":
+        """Read a loss back from the JSON; its unit and the worse side are those of its kind."""
+        known = ("value", "unit", "worse", "reason", "columns")
+        return cls(
+            value=data.get("value"),
+            reason=data.get("reason"),
+            columns=data.get("columns", {}),
+            details={key: entry for key, entry in data.items() if key not in known},
+        )
 
 
 def without(reason: Remark, **details: Any) -> Loss:
@@ -182,7 +202,7 @@ def without(reason: Remark, **details: Any) -> Loss:
 
 
 def computed_once(compute: Callable[[Owner], Thing]) -> Callable[[Owner], Thing]:
-    """Computed once per column or release, and kept with it as its own properties are."""
+    """Make a function compute once per column or release, and keep the result with it."""
     key = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
@@ -196,7 +216,7 @@ def computed_once(compute: Callable[[Owner], Thing]) -> Callable[[Owner], Thing]
 
 
 def needs_records(compute: Callable[[Release], Loss]) -> Callable[[Release], Loss]:
-    """A loss that does not exist where the original has no records."""
+    """Make a loss say that it does not exist where the original has no records."""
 
     @wraps(compute)
     def compute_or_refuse(release: Release) -> Loss:
@@ -205,8 +225,8 @@ def needs_records(compute: Callable[[Release], Loss]) -> Callable[[Release], Los
     return compute_or_refuse
 
 
-@dataclass(frozen=True)
-class Kind:
+@dataclass(frozen=True, kw_only=True)
+class LossKind:
     """A kind of loss: what it is, how to read it, where it comes from."""
 
     id: str

@@ -1,10 +1,10 @@
 """Models fitted on the release and scored on the original: what a record costs more, in bits.
 
-A released label that is a value of the original stands for itself; any other for a set of values,
-and its records count for each of them alike: the values below it in the column's hierarchy, or else
-those that became it. Suppressed cells say nothing. Half a record a cell is added to every
-distribution: of a column alike to all values, of a column given another as the column is spread by
-itself.
+A released label that is a value of the original stands for itself. Another label stands for a set
+of values: the values below it in the column's hierarchy, or else the values that became it. Its
+records count for each of these values alike. Suppressed cells say nothing. Half a record per cell
+is added to every distribution: equally to all values of a column alone, and in proportion to the
+column's own distribution where another column is given.
 """
 
 import itertools
@@ -19,7 +19,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, as_numbers, in_order
+from sievert.losses.loss import GONE, Loss, LossKind, PairedColumn, Release, as_numbers, in_order
 from sievert.losses.numeric_columns import (
     NO_RECORDS,
     SINGULAR,
@@ -43,20 +43,18 @@ UNBOUNDED = Remark("unbounded")
 
 
 def cuts(column: PairedColumn) -> Floats | None:
-    """Where a column of many numbers is cut: at the original's deciles. None for other columns."""
+    """The original's deciles, at which a column of many numbers is cut; None for other columns."""
     numbers = column.value_numbers
     if numbers is None or not in_range(numbers):
         return None
     side = Side.from_codes(numbers, np.bincount(column.original, minlength=len(numbers)))
-    return (
-        None
-        if len(side.values) <= MANY
-        else np.unique([side.quantile(k / PARTS) for k in range(1, PARTS)])
-    )
+    if len(side.values) <= MANY:
+        return None
+    return np.unique([side.quantile(k / PARTS) for k in range(1, PARTS)])
 
 
 def parts(texts: Sequence[str | None], edges: Floats) -> Ints:
-    """The part of each number: from 0 on, one more for what is missing; GONE for `*` and texts."""
+    """The part of each number, and one more part for missing values; GONE for `*` and texts."""
     missing_parts = [GONE if t is not None else len(edges) + 1 for t in texts]
     numbers = as_numbers(texts)
     if numbers is None:
@@ -64,9 +62,9 @@ def parts(texts: Sequence[str | None], edges: Floats) -> Ints:
     return np.where(np.isnan(numbers), missing_parts, np.searchsorted(edges, numbers, side="right"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CategoricalColumn:
-    """A column as few atoms (values, or parts of the numbers), and what labels say of them.
+    """A column as few atoms (values, or parts of the numbers), and what labels say about them.
 
     A row of `spread` is a distribution over the atoms; the first rows are the atoms themselves.
     """
@@ -91,16 +89,22 @@ class CategoricalColumn:
         rows, more = _general(column, atoms, _own(column, number, edges, atoms), size)
         spread = np.concatenate((np.eye(size), more))
         rows = np.append(np.where(rows == GONE, len(spread), rows), len(spread))
-        return cls(column.name, atoms[column.original], rows[column.released], size, spread)
+        return cls(
+            name=column.name,
+            original=atoms[column.original],
+            released=rows[column.released],
+            size=size,
+            spread=spread,
+        )
 
     @cached_property
     def counts(self) -> Floats:
-        """Records of the original by atom."""
+        """The records of the original with each atom."""
         return np.bincount(self.original, minlength=self.size).astype(np.float64)
 
     @cached_property
     def chances(self) -> tuple[Floats, Floats]:
-        """The distribution over the atoms that the original tells, and the release."""
+        """The distribution over the atoms by the original, and by the release."""
         rows = np.bincount(self.released, minlength=len(self.spread) + 1)[:-1]
         released = np.asarray((rows[:, None] * self.spread).sum(axis=0))
         return _smooth(self.counts, 1.0 / self.size), _smooth(released, 1.0 / self.size)
@@ -124,9 +128,10 @@ def _own(
 
 
 def _general(column: PairedColumn, atoms: Ints, rows: Ints, size: int) -> tuple[Ints, Floats]:
-    """Rows for labels that stand for sets of values; the rarest labels share one."""
+    """Make rows for the labels that stand for sets of values; the rarest labels share a row."""
     general = np.flatnonzero(rows == GONE)
-    pairs, released = _below(column, general), column.released.astype(np.int64)
+    pairs = _below(column, general)
+    released = column.released.astype(np.int64)
     lacking = np.setdiff1d(general, pairs[:, 0])
     star = [i for i in lacking.tolist() if column.labels[i] in (ROOT, None)]
     lacking = np.setdiff1d(lacking, star)
@@ -147,7 +152,7 @@ def _general(column: PairedColumn, atoms: Ints, rows: Ints, size: int) -> tuple[
 
 
 def _below(column: PairedColumn, general: Ints) -> Ints:
-    """(label, value) for the labels of the column's hierarchy and the values below each."""
+    """Pairs (label, value) of the labels of the column's hierarchy and the values below each."""
     if column.hierarchy is None:
         return np.zeros((0, 2), dtype=np.int64)
     place = {column.labels[i]: i for i in general.tolist() if column.labels[i] != ROOT}
@@ -169,37 +174,45 @@ def _information(table: Ints) -> float:
     i, j = np.nonzero(table)
     if not len(i):
         return 0.0
-    first, second = table.sum(axis=1)[i], table.sum(axis=0)[j]
+    first = table.sum(axis=1)[i]
+    second = table.sum(axis=0)[j]
     return mutual_information(table[i, j], first, second, np.ones_like(i), int(table.sum()))
 
 
 def _smooth(model: Floats, prior: Floats | float) -> Floats:
-    """Probabilities from records by atom (one distribution a row): half a record added a cell."""
+    """Probabilities from the records of each atom, with half a record added per cell.
+
+    Each row is a distribution.
+    """
     added = SMOOTHING * model.shape[-1]
     return np.asarray((model + added * prior) / (model.sum(axis=-1, keepdims=True) + added))
 
 
 def _cost(counts: Floats, chances: Floats) -> float:
-    """Mean bits of records, given as counts by atom."""
+    """The mean bits of records that are given as counts by atom."""
     return total((counts * -np.log2(chances)).ravel()) / float(counts.sum())
 
 
 def spanning(weights: Floats) -> list[tuple[int, int]]:
-    """The tree of greatest weight, as (parent, child) from column 0 on; the first of ties.
+    """The tree of greatest weight as pairs (parent, child), from column 0 on; the first of ties.
 
     >>> spanning(np.array([[0, 1, 5], [1, 0, 3], [5, 3, 0]]))
     [(0, 2), (2, 1)]
     """
     joined: list[int] = [0]
     edges: list[tuple[int, int]] = []
-    while rest := [j for j in range(len(weights)) if j not in joined]:
-        edges.append(max(itertools.product(joined, rest), key=lambda e: weights[e]))
-        joined.append(edges[-1][1])
+    rest = list(range(1, len(weights)))
+    while rest:
+        edge = max(itertools.product(joined, rest), key=lambda e: weights[e])
+        edges.append(edge)
+        joined.append(edge[1])
+        rest.remove(edge[1])
     return edges
 
 
 def _independent(columns: Sequence[CategoricalColumn]) -> tuple[dict[str, Any], dict[str, float]]:
-    old, new = ([_cost(a.counts, a.chances[side]) for a in columns] for side in (0, 1))
+    old = [_cost(a.counts, a.chances[0]) for a in columns]
+    new = [_cost(a.counts, a.chances[1]) for a in columns]
     extra = {a.name: n - o for a, o, n in zip(columns, old, new, strict=True)}
     return _bits_before_and_after(math.fsum(old), math.fsum(new)), extra
 
@@ -217,16 +230,19 @@ def _tree(columns: Sequence[CategoricalColumn]) -> dict[str, Any]:
             _table(a.released, b.released, len(a.spread) + 1, len(b.spread) + 1)[:-1, :-1],
         )
         weights[:, i, j] = weights[:, j, i] = [_information(table) for table in tables[i, j]]
-    costs, trees = [], []
+    costs = []
+    trees = []
     for side in (0, 1):
         edges = spanning(weights[side])
         bits = [_cost(columns[0].counts, columns[0].chances[side])]
         for i, j in edges:
-            old, new = tables[i, j] if i < j else (t.T for t in tables[j, i])
-            model = (
-                _records_by_atom(new, columns[i], columns[j]) if side else old.astype(np.float64)
-            )
-            bits.append(_cost(old.astype(np.float64), _smooth(model, columns[j].chances[side])))
+            if i < j:
+                old, new = tables[i, j]
+            else:
+                old, new = (table.T for table in tables[j, i])
+            records = old.astype(np.float64)
+            model = _records_by_atom(new, columns[i], columns[j]) if side else records
+            bits.append(_cost(records, _smooth(model, columns[j].chances[side])))
         costs.append(math.fsum(bits))
         trees.append({frozenset(e) for e in edges})
     names = [[columns[i].name for i in sorted(e)] for e in sorted(map(sorted, trees[1]))]
@@ -234,18 +250,21 @@ def _tree(columns: Sequence[CategoricalColumn]) -> dict[str, Any]:
 
 
 def _records_by_atom(table: Ints, a: CategoricalColumn, b: CategoricalColumn) -> Floats:
-    """Records by rows of two columns as records by their atoms."""
+    """Turn a table of records by the rows of two columns into one by their atoms."""
     records = table.astype(np.float64)
     if len(a.spread) > a.size:
         records = np.einsum("ri,rs->is", a.spread, records)
-    return np.einsum("is,sj->ij", records, b.spread) if len(b.spread) > b.size else records
+    if len(b.spread) > b.size:
+        records = np.einsum("is,sj->ij", records, b.spread)
+    return records
 
 
 def _gaussian(release: Release) -> dict[str, Any]:
     columns = [c for c in numeric_columns(release).columns if c.before.deviation > 0]
     if not columns:
         return {"value": None, "reason": NO_NUMBERS}
-    means, matrices = [], []
+    means = []
+    matrices = []
     for side in (0, 1):
         rows = [(c.numbers[side] - c.before.mean) / c.before.deviation for c in columns]
         whole = np.logical_and.reduce([~np.isnan(x) for x in rows])
@@ -260,7 +279,7 @@ def _gaussian(release: Release) -> dict[str, Any]:
 
 
 def divergence(mean: Floats, cov: Floats, mean2: Floats, cov2: Floats) -> dict[str, Any]:
-    """KL(N(mean, cov) || N(mean2, cov2)) in bits: what the second costs where the first holds.
+    """KL(N(mean, cov) || N(mean2, cov2)) in bits: the cost of the second where the first is true.
 
     >>> divergence(*(np.array(x) for x in ([0.0], [[1.0]], [1.0], [[1.0]])))["value"] * math.log(4)
     1.0
@@ -278,15 +297,16 @@ def divergence(mean: Floats, cov: Floats, mean2: Floats, cov2: Floats) -> dict[s
         u = (1.0 - values) / values
         log = np.where(np.abs(u) < 0.5, np.log1p(u), -np.log(values))  # of 1 + u
         terms = u - log + shift / values * shift
-    return (
-        {"value": None, "reason": UNBOUNDED}
-        if not np.isfinite(terms).all()
-        else {"value": 0.5 * total(terms) / LN2}
-    )
+    if not np.isfinite(terms).all():
+        return {"value": None, "reason": UNBOUNDED}
+    return {"value": 0.5 * total(terms) / LN2}
 
 
 def model_loss(release: Release) -> Loss:
-    """What each record of the original costs more under models of the release; that of the tree."""
+    """The bits that each record of the original costs more under the tree fitted on the release.
+
+    The costs under independent columns and under a Gaussian model are in the details.
+    """
     release = in_order(release)
     numbers = {c.name: c for c in numeric_columns(release).columns}
     columns = [CategoricalColumn.from_column(c, numbers.get(c.name)) for c in release.columns]
@@ -296,19 +316,20 @@ def model_loss(release: Release) -> Loss:
     return Loss(tree["value"], columns=extra, details={"smoothing": SMOOTHING, **details})
 
 
-KINDS = (
-    Kind(
-        "model_loss",
-        "Model loss (tree)",
-        "bits per record",
-        None,
-        None,
-        "high",
-        "mean over original records of log2 p(x)/p'(x), p and p' Chow-Liu trees fitted on the "
-        "original and on the release, half a record added a cell",
-        "Chow and Liu 1968; Krichevsky and Trofimov 1981",
-        "0: a model learnt from the release describes the original as well as one of its own.",
-        model_loss,
-        ("tree",),
-    ),
+MODEL_LOSS = LossKind(
+    id="model_loss",
+    title="Model loss (tree)",
+    unit="bits per record",
+    low=None,
+    high=None,
+    worse="high",
+    formula="mean over original records of log2 p(x)/p'(x), p and p' Chow-Liu trees fitted on the "
+    "original and on the release, half a record added a cell",
+    source="Chow and Liu 1968; Krichevsky and Trofimov 1981",
+    reading="0: a model learnt from the release describes the original as well as one of its own.",
+    compute=model_loss,
+    aliases=("tree",),
 )
+
+
+KINDS = (MODEL_LOSS,)

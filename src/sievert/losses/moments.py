@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.formatting.remarks import Remark, figure
-from sievert.losses.loss import Kind, Loss, Release, without
+from sievert.losses.loss import Loss, LossKind, Release, without
 from sievert.losses.numeric_columns import (
     SINGULAR,
     NumericColumn,
@@ -41,28 +41,51 @@ CONSTANT_AFTER = Remark("constant_after")
 
 
 def probabilistic_information_loss(release: Release) -> Loss:
-    """How surely each statistic of the release is not one of a sample like the original."""
+    """The chance that a sample like the original has statistics nearer to it than the release."""
     numbers = numeric_columns(release)
     if not numbers.columns:
         return without(NO_NUMBERS)
     own = [(c, _single(c)) for c in numbers.columns]
     details: dict[str, Any] = {
-        kind: _with_mean({"columns": {c.name: statistics[kind] for c, statistics in own}})
+        kind: _with_mean({"columns": {c.name: single[kind] for c, single in own}})
         for kind in ("mean", "variance")
     }
     shared = {kind: [_double(p, kind) for p in numbers.pairs] for kind in _DOUBLE}
-    details |= {kind: _with_mean({"pairs": statistics}) for kind, statistics in shared.items()}
-    quantiles = {c.name: statistics["quantiles"] for c, statistics in own}
+    details |= {kind: _with_mean({"pairs": pairs}) for kind, pairs in shared.items()}
+    quantiles = {c.name: single["quantiles"] for c, single in own}
     details["quantiles"] = _with_mean({"columns": quantiles})
     columns = {
-        c.name: _mean(
-            [statistics["mean"], statistics["variance"], *statistics["quantiles"]["at"].values()]
-        )
-        for c, statistics in own
+        c.name: _mean([single["mean"], single["variance"], *single["quantiles"]["at"].values()])
+        for c, single in own
     }
-    every = [s for kind in details.values() for s in _statistics(kind)]
-    value = _mean(every)
-    return Loss(value, None if value is not None else every[0]["reason"], columns, details)
+    statistics = [s for kind in details.values() for s in _statistics(kind)]
+    value = _mean(statistics)
+    return Loss(
+        value=value,
+        reason=None if value is not None else statistics[0]["reason"],
+        columns=columns,
+        details=details,
+    )
+
+
+PROBABILISTIC_INFORMATION_LOSS = LossKind(
+    id="probabilistic_information_loss",
+    title="Probabilistic information loss",
+    unit="1",
+    low=0.0,
+    high=1.0,
+    worse="high",
+    formula=(
+        "mean over statistics of 2·P(0 <= Z <= |theta' - theta|/sqrt(Var theta)): a probability"
+    ),
+    source="Mateo-Sanz, Domingo-Ferrer and Sebé 2005",
+    reading=(
+        "0: every mean, variance, covariance, correlation and quantile is kept; near 1: all lie "
+        "further off than sampling would explain."
+    ),
+    compute=probabilistic_information_loss,
+    aliases=("PIL",),
+)
 
 
 def _statistics(kind: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -94,41 +117,68 @@ def _statistic(
 
 
 def _single(column: NumericColumn) -> dict[str, Any]:
-    """Mean, variance and quantiles of a column."""
-    old, new = column.before, column.after
-    n, s, left = old.records, old.deviation, new.records > 0
-    reason = FEW if n <= ENOUGH else CONSTANT if s == 0 else None
-    mean, variance = (new.mean, new.deviation**2) if left else (None, None)
-    z = [None if reason or not left else (new.mean - old.mean) / s * math.sqrt(n)]
+    """Compare the mean, the variance and the quantiles of a column."""
+    old = column.before
+    new = column.after
+    n = old.records
+    s = old.deviation
+    left = new.records > 0
+    reason = _why_not(n, constant=s == 0)
+    mean = new.mean if left else None
+    variance = new.deviation**2 if left else None
     square = ((old.values - old.mean) / (s or 1.0)) ** 2 - 1.0
     wobble = total(square * square * old.counts) / n if s > 0 else 0.0
-    flat = reason or (NO_VARIANCE if wobble <= NEGLIGIBLE else None)
-    ratio = new.deviation / s if left and s > 0 else 0.0
-    z.append(None if flat or not left else (ratio * ratio - 1.0) * math.sqrt(n / wobble))
+    flat = reason
+    if flat is None and wobble <= NEGLIGIBLE:
+        flat = NO_VARIANCE
+    z_of_mean = None
+    if reason is None and left:
+        z_of_mean = (new.mean - old.mean) / s * math.sqrt(n)
+    z_of_variance = None
+    if flat is None and left:
+        ratio = new.deviation / s if s > 0 else 0.0
+        z_of_variance = (ratio * ratio - 1.0) * math.sqrt(n / wobble)
     at = {}
     for q in QUANTILES:
         x = old.quantile(q)
         y = new.quantile(q) if left else None
-        g = 0.0 if reason else old.density(x)
+        g = 0.0 if reason is not None else old.density(x)
         far = None if y is None or not g else (y - x) * g * math.sqrt(n / (q * (1 - q)))
-        at[f"{q:g}"] = _statistic(x, y, far, reason or (None if g else NO_DENSITY))
+        missing = reason
+        if missing is None and not g:
+            missing = NO_DENSITY
+        at[f"{q:g}"] = _statistic(x, y, far, missing)
     return {
-        "mean": _statistic(old.mean, mean, z[0], reason),
-        "variance": _statistic(s * s, variance, z[1], flat),
+        "mean": _statistic(old.mean, mean, z_of_mean, reason),
+        "variance": _statistic(s * s, variance, z_of_variance, flat),
         "quantiles": {"value": _mean(list(at.values())), "at": at},
     }
 
 
+def _why_not(records: int, *, constant: bool) -> Remark | None:
+    """Why a statistic is not compared: too few records, or one value."""
+    if records <= ENOUGH:
+        return FEW
+    return CONSTANT if constant else None
+
+
 def _double(pair: NumericColumnPair, kind: str) -> dict[str, Any]:
-    """The covariance or the correlation of two columns."""
-    n, z = pair.records, None
-    reason = FEW if n <= ENOUGH else CONSTANT if pair.correlation is None else None
-    before, after, noise, scale = (
-        (pair.covariance, pair.released_covariance, pair.spread, pair.scale)
-        if kind == "covariance"
-        else (pair.correlation or 0.0, pair.released_correlation, pair.wobble, 1.0)
-    )
-    reason = NO_VARIANCE if reason is None and noise <= NEGLIGIBLE else reason
+    """Compare the covariance or the correlation of two columns."""
+    n = pair.records
+    z = None
+    reason = _why_not(n, constant=pair.correlation is None)
+    if kind == "covariance":
+        before = pair.covariance
+        after = pair.released_covariance
+        noise = pair.spread
+        scale = pair.scale
+    else:
+        before = pair.correlation or 0.0
+        after = pair.released_correlation
+        noise = pair.wobble
+        scale = 1.0
+    if reason is None and noise <= NEGLIGIBLE:
+        reason = NO_VARIANCE
     if reason is None and after is not None:
         z = (after - before) / scale * math.sqrt(n / noise)
     shown = before if n and (kind != "correlation" or pair.correlation is not None) else None
@@ -136,33 +186,33 @@ def _double(pair: NumericColumnPair, kind: str) -> dict[str, Any]:
 
 
 def _matrices(release: Release) -> tuple[int, Sides, Sides]:
-    """Covariances in the original's standard units, and correlations, before and after.
+    """The number of varying numeric columns, their covariances and their correlations.
 
-    They are of the numeric columns that are not constant in the original, which are counted;
-    NaN where there is none.
+    A column varies if it has several values in the original. Covariances are in the original's
+    standard units. Both are given before and after, NaN where there is none.
     """
     numbers = numeric_columns(release)
     varying = {c.name: c for c in numbers.columns if c.before.deviation > 0}
     place = {name: i for i, name in enumerate(varying)}
     v, w, r, q = (np.full((len(varying), len(varying)), np.nan) for _ in range(4))
     for name, i in place.items():
-        v[i, i] = r[i, i] = 1.0
+        v[i, i] = 1.0
+        r[i, i] = 1.0
         if varying[name].after.records > 1:
             ratio = varying[name].after.deviation / varying[name].before.deviation
-            w[i, i], q[i, i] = ratio * ratio, 1.0 if ratio > 0 else np.nan
+            w[i, i] = ratio * ratio
+            q[i, i] = 1.0 if ratio > 0 else np.nan
     for pair in numbers.pairs:
         if not all(name in place for name in pair.columns) or pair.correlation is None:
             continue
         i, j = (place[name] for name in pair.columns)
         unit = math.prod(varying[name].before.deviation for name in pair.columns)
-        v[i, j], r[i, j] = pair.covariance / unit, pair.correlation
-        w[i, j], q[i, j] = (
-            np.nan if number is None else number / scale
-            for number, scale in (
-                (pair.released_covariance, unit),
-                (pair.released_correlation, 1.0),
-            )
-        )
+        v[i, j] = pair.covariance / unit
+        r[i, j] = pair.correlation
+        if pair.released_covariance is not None:
+            w[i, j] = pair.released_covariance / unit
+        if pair.released_correlation is not None:
+            q[i, j] = pair.released_correlation
     for m in (v, w, r, q):
         m.T[np.triu_indices(len(varying), 1)] = m[np.triu_indices(len(varying), 1)]
     return len(varying), (v, w), (r, q)
@@ -171,11 +221,23 @@ def _matrices(release: Release) -> tuple[int, Sides, Sides]:
 def covariance_discrepancy(release: Release) -> Loss:
     """Mean |v_ij - v'_ij|/(s_i·s_j) over i <= j."""
     columns, covariances, _ = _matrices(release)
-    return (
-        without(ALL_CONSTANT if numeric_columns(release).columns else NO_NUMBERS)
-        if not columns
-        else _discrepancy(*covariances, 0)
-    )
+    if not columns:
+        return without(ALL_CONSTANT if numeric_columns(release).columns else NO_NUMBERS)
+    return _discrepancy(*covariances, 0)
+
+
+COVARIANCE_DISCREPANCY = LossKind(
+    id="covariance_discrepancy",
+    title="Discrepancy of the covariances",
+    unit="1",
+    low=0.0,
+    high=None,
+    worse="high",
+    formula="mean over i <= j of |v_ij - v'_ij|/(s_i·s_j): in standard units of the original",
+    source="Domingo-Ferrer and Torra 2001 (mean absolute error), scaled as Yancey et al. 2002",
+    reading="0: every variance and covariance is kept; 1: off by a product of standard deviations.",
+    compute=covariance_discrepancy,
+)
 
 
 def correlation_discrepancy(release: Release) -> Loss:
@@ -184,15 +246,32 @@ def correlation_discrepancy(release: Release) -> Loss:
     return without(ONE_NUMBER) if columns < 2 else _discrepancy(*correlations, 1)
 
 
+CORRELATION_DISCREPANCY = LossKind(
+    id="correlation_discrepancy",
+    title="Discrepancy of the correlations",
+    unit="1",
+    low=0.0,
+    high=2.0,
+    worse="high",
+    formula="mean over i < j of |r_ij - r'_ij|: a difference of correlations",
+    source="Domingo-Ferrer and Torra 2001 (mean absolute error)",
+    reading="0: every correlation is kept; 0.1: they are off by a tenth on average.",
+    compute=correlation_discrepancy,
+)
+
+
 def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
     """The mean absolute difference of upper triangles; relative to the entries beside it."""
     upper = np.triu_indices(len(old), offset)
-    a, b = old[upper], new[upper]
+    a = old[upper]
+    b = new[upper]
     there = ~(np.isnan(a) | np.isnan(b))
     if not there.any():
         return without(NOTHING_LEFT)
-    a, b = a[there], b[there]
-    apart, some = np.abs(a - b), a != 0
+    a = a[there]
+    b = b[there]
+    apart = np.abs(a - b)
+    some = a != 0
     variation = apart[some] / np.abs(a[some])
     details = {
         "mean_variation": math.fsum(variation.tolist()) / len(variation) if some.any() else None,
@@ -226,55 +305,23 @@ def eigenvalue_discrepancy(release: Release) -> Loss:
     )
 
 
+EIGENVALUE_DISCREPANCY = LossKind(
+    id="eigenvalue_discrepancy",
+    title="Discrepancy of the eigenvalues",
+    unit="1",
+    low=0.0,
+    high=None,
+    worse="high",
+    formula="sum over i of |e_i - e'_i|/e_i, e the eigenvalues of the correlation matrix",
+    source="sdcMicro, dUtility with method eigen; Templ and Meindl 2008",
+    reading="0: the principal components explain as much as before.",
+    compute=eigenvalue_discrepancy,
+)
+
+
 KINDS = (
-    Kind(
-        "probabilistic_information_loss",
-        "Probabilistic information loss",
-        "1",
-        0.0,
-        1.0,
-        "high",
-        "mean over statistics of 2·P(0 <= Z <= |theta' - theta|/sqrt(Var theta)): a probability",
-        "Mateo-Sanz, Domingo-Ferrer and Sebé 2005",
-        "0: every mean, variance, covariance, correlation and quantile is kept; near 1: all lie "
-        "further off than sampling would explain.",
-        probabilistic_information_loss,
-        ("PIL",),
-    ),
-    Kind(
-        "covariance_discrepancy",
-        "Discrepancy of the covariances",
-        "1",
-        0.0,
-        None,
-        "high",
-        "mean over i <= j of |v_ij - v'_ij|/(s_i·s_j): in standard units of the original",
-        "Domingo-Ferrer and Torra 2001 (mean absolute error), scaled as Yancey et al. 2002",
-        "0: every variance and covariance is kept; 1: off by a product of standard deviations.",
-        covariance_discrepancy,
-    ),
-    Kind(
-        "correlation_discrepancy",
-        "Discrepancy of the correlations",
-        "1",
-        0.0,
-        2.0,
-        "high",
-        "mean over i < j of |r_ij - r'_ij|: a difference of correlations",
-        "Domingo-Ferrer and Torra 2001 (mean absolute error)",
-        "0: every correlation is kept; 0.1: they are off by a tenth on average.",
-        correlation_discrepancy,
-    ),
-    Kind(
-        "eigenvalue_discrepancy",
-        "Discrepancy of the eigenvalues",
-        "1",
-        0.0,
-        None,
-        "high",
-        "sum over i of |e_i - e'_i|/e_i, e the eigenvalues of the correlation matrix",
-        "sdcMicro, dUtility with method eigen; Templ and Meindl 2008",
-        "0: the principal components explain as much as before.",
-        eigenvalue_discrepancy,
-    ),
+    PROBABILISTIC_INFORMATION_LOSS,
+    COVARIANCE_DISCREPANCY,
+    CORRELATION_DISCREPANCY,
+    EIGENVALUE_DISCREPANCY,
 )

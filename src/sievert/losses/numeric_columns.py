@@ -34,24 +34,22 @@ class Side:
 
     @classmethod
     def from_codes(cls, numbers: Floats, counts: Ints) -> "Side":
-        """From a number a code (NaN for none) and how often each code occurs."""
+        """Make a side from the number of each code (NaN for none) and how often each occurs."""
         there = (counts > 0) & ~np.isnan(numbers)
         values, place = np.unique(numbers[there], return_inverse=True)
         return cls(values, np.bincount(place, counts[there], len(values)).astype(np.int64))
 
     @cached_property
     def records(self) -> int:
-        """How many records have a number."""
+        """The number of records that have a number."""
         return int(self.counts.sum())
 
     @cached_property
     def mean(self) -> float:
         """The mean."""
-        return (
-            float(self.values[0])
-            if len(self.values) == 1
-            else total(self.values * self.counts) / self.records
-        )
+        if len(self.values) == 1:
+            return float(self.values[0])
+        return total(self.values * self.counts) / self.records
 
     @cached_property
     def deviation(self) -> float:
@@ -62,10 +60,9 @@ class Side:
         """The q-quantile, interpolated between neighbours (R's type 7)."""
         at = q * (self.records - 1)
         upto = np.cumsum(self.counts)
-        low, high = (
-            float(self.values[np.searchsorted(upto, math.floor(x), side="right")])
-            for x in (at, min(at + 1, self.records - 1))
-        )
+        above = min(at + 1, self.records - 1)
+        low = float(self.values[np.searchsorted(upto, math.floor(at), side="right")])
+        high = float(self.values[np.searchsorted(upto, math.floor(above), side="right")])
         return low + (high - low) * (at - math.floor(at))
 
     @cached_property
@@ -76,7 +73,7 @@ class Side:
         return 0.9 * narrow * math.exp(-0.2 * math.log(self.records))
 
     def density(self, x: float) -> float:
-        """A kernel density: normal kernels of that bandwidth."""
+        """The density at x by normal kernels of the bandwidth."""
         h = self.bandwidth
         low, high = np.searchsorted(self.values, (x - REACH * h, x + REACH * h))
         apart = (self.values[low:high] - x) / h
@@ -84,7 +81,7 @@ class Side:
         return mass / (self.records * h * math.sqrt(2 * math.pi))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumericColumn:
     """A column that is numeric before and after."""
 
@@ -103,29 +100,38 @@ class NumericColumn:
     @cached_property
     def standard(self) -> tuple[Floats, Floats]:
         """Before and after in standard units; zeros where there is one value."""
-        before, after = (
-            (x - side.mean) / (side.deviation or 1.0) if side.records else x
-            for x, side in zip(self.numbers, (self.before, self.after), strict=True)
-        )
+        before = _standardise(self.numbers[0], self.before)
+        after = _standardise(self.numbers[1], self.after)
         return before, after
+
+
+def _standardise(numbers: Floats, side: Side) -> Floats:
+    return (numbers - side.mean) / (side.deviation or 1.0) if side.records else numbers
 
 
 def _numeric(column: PairedColumn) -> NumericColumn | None:
     """The column as numbers, if it is numeric before and after."""
-    before, after = column.value_numbers, column.label_numbers
+    before = column.value_numbers
+    after = column.label_numbers
     if before is None or after is None or not (in_range(before) and in_range(after)):
         return None
     counts = np.bincount(column.original, minlength=len(before))
     left = np.bincount(column.released.astype(np.int64) + 1, minlength=len(after) + 1)[1:]
-    numbers = before[column.original], np.append(after, np.nan)[column.released]
-    sides = Side.from_codes(before, counts), Side.from_codes(after, left)
-    return (
-        NumericColumn(column.name, *sides, (before, after), numbers) if _on_scale(*sides) else None
+    side_before = Side.from_codes(before, counts)
+    side_after = Side.from_codes(after, left)
+    if not _on_scale(side_before, side_after):
+        return None
+    return NumericColumn(
+        name=column.name,
+        before=side_before,
+        after=side_after,
+        coded=(before, after),
+        numbers=(before[column.original], np.append(after, np.nan)[column.released]),
     )
 
 
 def in_range(numbers: Floats) -> bool:
-    """Whether squares of all numbers are numbers."""
+    """Whether the squares of all numbers are finite."""
     return bool(np.nanmax(np.abs(numbers)) <= LARGEST)
 
 
@@ -150,12 +156,12 @@ def original_numbers(column: PairedColumn) -> Floats | None:
     return numbers[column.original] if numbers is not None and in_range(numbers) else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumericColumnPair:
-    """Two numeric columns over the records that have both: what they share before and after.
+    """How two numeric columns vary together before and after, over the records that have both.
 
-    `spread` and `wobble` are n times the sampling variances of the covariance, in units of both
-    standard deviations, and of the correlation.
+    `spread` is n times the sampling variance of the covariance, in units of both standard
+    deviations; `wobble` is n times that of the correlation.
     """
 
     columns: tuple[str, str]
@@ -170,30 +176,54 @@ class NumericColumnPair:
 
     @classmethod
     def from_columns(cls, a: NumericColumn, b: NumericColumn) -> "NumericColumnPair":
-        """What two columns share."""
+        """Compare how two columns vary together."""
         names = (a.name, b.name)
         scale, x, y = _standard_units(a, b, 0)
         now, x2, y2 = _standard_units(a, b, 1)
-        later: tuple[float | None, float | None] = (None, None)
+        released_correlation: float | None = None
+        released_covariance: float | None = None
         if len(x2) > 1:
-            r = _mean_product(x2, y2) if now > 0 else None
-            later = (r, (r or 0.0) * now)
+            if now > 0:
+                released_correlation = _mean_product(x2, y2)
+            released_covariance = (released_correlation or 0.0) * now
         if scale <= 0:
-            return cls(names, len(x), 0.0, None, 0.0, 0.0, 0.0, *later)
+            return cls(
+                columns=names,
+                records=len(x),
+                scale=0.0,
+                correlation=None,
+                covariance=0.0,
+                spread=0.0,
+                wobble=0.0,
+                released_correlation=released_correlation,
+                released_covariance=released_covariance,
+            )
         r = _mean_product(x, y)
         spread, wobble = _variances(x, y, r)
-        return cls(names, len(x), scale, r, r * scale, spread, wobble, *later)
+        return cls(
+            columns=names,
+            records=len(x),
+            scale=scale,
+            correlation=r,
+            covariance=r * scale,
+            spread=spread,
+            wobble=wobble,
+            released_correlation=released_correlation,
+            released_covariance=released_covariance,
+        )
 
 
 def _standard_units(a: NumericColumn, b: NumericColumn, side: int) -> tuple[float, Floats, Floats]:
     """Two columns in standard units, and the product of the standard deviations (0: one value)."""
     sides = [(c.before, c.after)[side] for c in (a, b)]
     product = math.prod(s.deviation for s in sides) if all(s.records for s in sides) else 0.0
-    x, y = a.standard[side], b.standard[side]
+    x = a.standard[side]
+    y = b.standard[side]
     if not (a.missing[side] or b.missing[side]):
         return product, x, y
     both = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[both], y[both]
+    x = x[both]
+    y = y[both]
     for z in (x, y):
         if product == 0 or len(z) == 0 or z.min() == z.max():
             return 0.0, x, y
@@ -211,7 +241,7 @@ def _blocks(*columns: Floats) -> Iterator[tuple[Floats, ...]]:
 
 
 def correlations(columns: Sequence[Floats]) -> Floats:
-    """Mean products of columns in standard units."""
+    """The mean products of columns in standard units."""
     products: list[list[list[float]]] = [[[] for _ in columns] for _ in columns]
     for block in _blocks(*columns):
         rows = np.stack(block)
@@ -227,7 +257,7 @@ def _mean_product(x: Floats, y: Floats) -> float:
 
 
 def _variances(x: Floats, y: Floats, r: float) -> tuple[float, float]:
-    """Means of (xy - r)^2 and (xy - r·(x^2 + y^2)/2)^2, x and y in standard units.
+    """The means of (xy - r)^2 and (xy - r·(x^2 + y^2)/2)^2, x and y in standard units.
 
     They are n times the variances of the covariance and of the correlation: multiplied out, the
     second is r^2·[mu_22/mu_11^2 + (mu_40/mu_20^2 + mu_04/mu_02^2 + 2·mu_22/(mu_20·mu_02))/4
@@ -256,5 +286,5 @@ class NumericColumns:
 @computed_once
 def numeric_columns(release: Release) -> NumericColumns:
     """The numeric columns of a release; kept with it, as several losses ask for them."""
-    every = map(_numeric, release.columns)
-    return NumericColumns(tuple(column for column in every if column is not None))
+    columns = map(_numeric, release.columns)
+    return NumericColumns(tuple(column for column in columns if column is not None))

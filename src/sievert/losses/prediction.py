@@ -1,8 +1,8 @@
 """Prediction: how well the quasi-identifiers foretell a column, before and after.
 
-Naive Bayes on categories. Numbers of many values are cut at the original's deciles. Records are
-halved at random; a model learnt on one half is scored on the other, and the other way round. Which
-records are in a half follows from what they say and the seed, not from their order.
+The model is naive Bayes on categories. Columns of many numbers are cut at the original's deciles.
+The records are halved at random; a model learnt on one half is scored on the other, and the other
+way round. The halves depend on the values of the records and the seed, not on the order of records.
 """
 
 import math
@@ -17,8 +17,8 @@ from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import (
     GONE,
-    Kind,
     Loss,
+    LossKind,
     PairedColumn,
     Release,
     in_order,
@@ -40,7 +40,7 @@ NOTHING_LEARNT = Remark("nothing_learnt")
 
 @dataclass(frozen=True)
 class Predictor:
-    """Categories of a quasi-identifier for each record; the last is of records not released."""
+    """The category of a quasi-identifier for each record; the last is for records not released."""
 
     before: Ints
     after: Ints
@@ -49,23 +49,26 @@ class Predictor:
     @classmethod
     def from_column(cls, column: PairedColumn) -> Self:
         """A quasi-identifier as categories, on each side in its own terms."""
-        values, labels = np.arange(len(column.values)), np.arange(len(column.labels))
+        values = np.arange(len(column.values))
+        labels = np.arange(len(column.labels))
         edges = cuts(column)
         if edges is not None:
-            values, binned = parts(column.values, edges), parts(column.labels, edges)
+            values = parts(column.values, edges)
+            binned = parts(column.labels, edges)
             star = np.array([t == ROOT for t in column.labels], dtype=bool)
             if bool(((binned != GONE) | star).all()):
-                labels = binned
-                values, labels = (np.where(x == GONE, len(edges) + 2, x) for x in (values, labels))
-        values, labels = (np.unique(x, return_inverse=True)[1] for x in (values, labels))
-        widths = tuple(int(x.max(initial=-1)) + 1 for x in (values, labels))
+                values = np.where(values == GONE, len(edges) + 2, values)
+                labels = np.where(binned == GONE, len(edges) + 2, binned)
+        values = np.unique(values, return_inverse=True)[1]
+        labels = np.unique(labels, return_inverse=True)[1]
+        widths = (int(values.max(initial=-1)) + 1, int(labels.max(initial=-1)) + 1)
         after = np.append(labels, widths[1])[column.released]
-        return cls(values[column.original], after, (widths[0], widths[1]))
+        return cls(values[column.original], after, widths)
 
 
 @dataclass(frozen=True)
 class PredictionTarget:
-    """A column to predict: what it was, and what the release says it was; GONE for nothing."""
+    """A column to predict: the true values, and the values that the release shows (GONE: none)."""
 
     truth: Ints
     released: Ints
@@ -73,7 +76,7 @@ class PredictionTarget:
 
     @classmethod
     def from_column(cls, column: PairedColumn) -> Self:
-        """A label that is no value of the original stands for the one that most often became it."""
+        """Read a label as a value: itself, or the value that most often became this label."""
         edges = cuts(column)
         values = np.arange(len(column.values))
         own = {t: i for i, t in enumerate(column.values)}
@@ -106,7 +109,7 @@ def _commonest(released: Ints, truth: Ints, labels: Ints, other: Bools, width: i
 def bayes_tables(
     codes: Sequence[Ints], widths: Sequence[int], target: Ints, width: int, fold: Ints
 ) -> tuple[list[list[Floats]], list[Floats]]:
-    """For both halves the logarithms of p(x|y), a table a predictor, and of p(y).
+    """For both halves the logarithms of p(x|y), with one table per predictor, and of p(y).
 
     One is added to every count; a category of records that were not released tells nothing.
     """
@@ -128,7 +131,8 @@ def share_right(
     logs: Sequence[Floats], prior: Floats, codes: Sequence[Ints], truth: Ints, some: Ints
 ) -> float:
     """The share of some records whose likeliest value is the true one."""
-    right, step = 0, max(1, BLOCK // len(prior))
+    right = 0
+    step = max(1, BLOCK // len(prior))
     for start in range(0, len(some), step):
         rows = some[start : start + step]
         score = np.tile(prior, (len(rows), 1))
@@ -141,7 +145,7 @@ def share_right(
 def _accuracies(
     predictors: Sequence[Predictor], target: PredictionTarget, fold: Ints
 ) -> dict[str, float | None]:
-    """Accuracy learnt from either side, of the commonest value, and what is lost."""
+    """The accuracy learnt from either side, that of the commonest value, and what is lost."""
     most = min(MOST_SCORED, max(1000, MOST_SCORES // target.width))
     halves = [np.flatnonzero(fold == half) for half in (0, 1)]
     scored = [x[np.arange(min(len(x), most)) * len(x) // min(len(x), most)] for x in halves]
@@ -158,7 +162,8 @@ def _accuracies(
             for half in (0, 1)
         ]
         accuracies.append(math.fsum(shares) / 2)
-    counts, (before, after) = np.bincount(target.truth), accuracies
+    counts = np.bincount(target.truth)
+    before, after = accuracies
     return {
         "original": before,
         "released": after,
@@ -187,35 +192,38 @@ def prediction(release: Release) -> Loss:
         predictors = [p for other, p in known.items() if other != name]
         widest = max((max(p.widths) for p in predictors), default=0) + 1
         few = target.width * widest <= MOST_CELLS and target.width <= MOST_VALUES
-        numbers = (
-            _accuracies(predictors, target, fold)
-            if few
-            else dict.fromkeys(("original", "released", "baseline", "loss", "scored"))
-        )
-        reason = {"reason": NOTHING_LEARNT if few else TOO_MANY}
-        accuracies[name] = {**numbers, **(reason if numbers["loss"] is None else {})}
+        if few:
+            accuracies[name] = {**_accuracies(predictors, target, fold)}
+        else:
+            accuracies[name] = dict.fromkeys(("original", "released", "baseline", "loss", "scored"))
+        if accuracies[name]["loss"] is None:
+            accuracies[name]["reason"] = NOTHING_LEARNT if few else TOO_MANY
     losses = [f["loss"] for f in accuracies.values() if f["loss"] is not None]
     details = {"seed": release.seed}
-    return (
-        Loss(None, next(iter(accuracies.values()))["reason"], accuracies, details)
-        if not losses
-        else Loss(math.fsum(losses) / len(losses), None, accuracies, details)
-    )
+    if not losses:
+        reason = next(iter(accuracies.values()))["reason"]
+        return Loss(value=None, reason=reason, columns=accuracies, details=details)
+    return Loss(math.fsum(losses) / len(losses), columns=accuracies, details=details)
 
 
-KINDS = (
-    Kind(
-        "prediction",
-        "Accuracy lost in prediction",
-        "1",
-        -1.0,
-        1.0,
-        "high",
+PREDICTION = LossKind(
+    id="prediction",
+    title="Accuracy lost in prediction",
+    unit="1",
+    low=-1.0,
+    high=1.0,
+    worse="high",
+    formula=(
         "accuracy of naive Bayes learnt on half of the original less that learnt on half of the "
-        "release, each the share of the other half's original values foretold right",
-        "Iyengar 2002 (classification as a use of the data); the model as in Duda and Hart 1973",
-        "0: a column is foretold as well from the release; the baseline is the commonest value.",
-        prediction,
-        ("accuracy",),
+        "release, each the share of the other half's original values foretold right"
     ),
+    source="Iyengar 2002 (classification as a use of the data); the model as in Duda and Hart 1973",
+    reading=(
+        "0: a column is foretold as well from the release; the baseline is the commonest value."
+    ),
+    compute=prediction,
+    aliases=("accuracy",),
 )
+
+
+KINDS = (PREDICTION,)

@@ -1,9 +1,9 @@
 """Propensity: how well a model tells records of the release from records of the original.
 
 Columns that are numeric before and after are compared as numbers. Other columns are compared as
-texts where every released label is a value of the original, or where a value became several labels;
-where every value became one label, the original's values are first given these labels: a recoding
-alone cannot be told apart. A column that shows nothing at all is left out.
+texts where every released label is a value of the original, or where a value became several labels.
+Where every value became one label, the original's values are first replaced by these labels: the
+model cannot tell a mere recoding from the original. A column that shows nothing is left out.
 """
 
 import itertools
@@ -18,12 +18,14 @@ import numpy as np
 from sievert.arrays import Bools, Floats, Ints
 from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, without
+from sievert.losses.loss import GONE, Loss, LossKind, PairedColumn, Release, without
 from sievert.losses.numeric_columns import NumericColumn, numeric_columns, ranks
 
 ALIASED = 1e-9  # share of its variance that a term must keep beside others
 RIDGE = 1e-4
-STEPS, FAR, CLOSE = 40, 30.0, 1e-13
+STEPS = 40
+FAR = 30.0
+CLOSE = 1e-13
 
 
 class Design:
@@ -34,7 +36,8 @@ class Design:
         ranks = [np.unique(codes, return_inverse=True)[1] for codes in categories]
         self.groups = [(codes, int(codes.max()) + 1) for codes in ranks]
         starts = np.cumsum([len(self.dense), *(w for _, w in self.groups)])
-        self.starts, self.terms = starts[:-1], int(starts[-1])
+        self.starts = starts[:-1]
+        self.terms = int(starts[-1])
 
     @cached_property
     def _pairs(self) -> list[tuple[int, int, Ints]]:
@@ -48,14 +51,15 @@ class Design:
         return np.concatenate([np.array(dense_sums), *parts])
 
     def gram(self, weights: Floats) -> Floats:
-        """For each two terms the sum of the weights times both."""
+        """For every two terms the sum of the weights times both."""
         out = np.zeros((self.terms, self.terms))
         out[: len(self.dense)] = [self.sums(row * weights) for row in self.dense]
         for (_, width), start in zip(self.groups, self.starts, strict=True):
             at = np.arange(start, start + width)
             out[at, at] = out[0, at]
         for i, j, code in self._pairs:
-            (_, a), (_, b) = self.groups[i], self.groups[j]
+            _, a = self.groups[i]
+            _, b = self.groups[j]
             table = np.bincount(code, weights, a * b).reshape(a, b)
             out[self.starts[i] : self.starts[i] + a, self.starts[j] : self.starts[j] + b] = table
         return np.asarray(np.triu(out) + np.triu(out, 1).T)
@@ -70,7 +74,7 @@ class Design:
         return predictor
 
     def independent(self, times: Floats) -> Ints:
-        """Terms that others before them do not determine."""
+        """The terms that are not determined by terms before them."""
         left = self.gram(times)
         whole = left.diagonal().copy()
         terms = []
@@ -89,7 +93,8 @@ def logistic(x: Floats) -> Floats:
 
 def solve(matrix: Floats, right: Floats) -> Floats:
     """The solution for a positive definite matrix: the same bits on any number of threads."""
-    left, x = matrix.copy(), right.copy()
+    left = matrix.copy()
+    x = right.copy()
     for i in range(len(x)):
         factors = left[i + 1 :, i] / left[i, i]
         left[i + 1 :, i + 1 :] -= np.multiply.outer(factors, left[i, i + 1 :])
@@ -102,16 +107,21 @@ def solve(matrix: Floats, right: Floats) -> Floats:
 def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[Floats, int, float]:
     """The propensity of each combination, the rank of the design, and the ridge that was needed.
 
-    A category that occurs on one side only is told apart for sure; its records are set aside, as
-    they are where the likelihood is largest.
+    `every` has the records of each combination on both sides, `released` those of the release. A
+    category that occurs on one side only has the propensity 0 or 1, which is where the likelihood
+    is largest; its records are set aside.
     """
-    chance, rest = np.full(len(every), np.nan), np.ones(len(every), dtype=bool)
-    while (aside := _one_sided(design, every, released, rest)).any():
+    chance = np.full(len(every), np.nan)
+    rest = np.ones(len(every), dtype=bool)
+    aside = _one_sided(design, every, released, rest)
+    while aside.any():
         chance[aside] = released[aside] > 0
         rest &= ~aside
+        aside = _one_sided(design, every, released, rest)
     ridge = 0.0
     if rest.any():
-        m, r = np.where(rest, every, 0.0), np.where(rest, released, 0.0)
+        m = np.where(rest, every, 0.0)
+        r = np.where(rest, released, 0.0)
         terms = design.independent(m)
         propensities = _newton(design, terms, m, r, ridge)
         if propensities is None:
@@ -123,18 +133,21 @@ def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[F
 
 
 def _one_sided(design: Design, every: Floats, released: Floats, rest: Bools) -> Bools:
-    """Combinations of the rest with a category that the rest has on one side only."""
+    """Whether each combination of `rest` has a category that `rest` has on one side only."""
     one_sided = np.zeros(len(every), dtype=bool)
-    m, r = np.where(rest, every, 0.0), np.where(rest, released, 0.0)
+    m = np.where(rest, every, 0.0)
+    r = np.where(rest, released, 0.0)
     for code, width in design.groups:
-        a, b = np.bincount(code, m, width), np.bincount(code, r, width)
+        a = np.bincount(code, m, width)
+        b = np.bincount(code, r, width)
         one_sided |= ((b == 0) | (a == b))[code]
     return one_sided & rest
 
 
 def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> Floats | None:
-    """Propensities of greatest likelihood; None where that is at infinity and nothing is held."""
-    beta, share = np.zeros(design.terms), float(r.sum()) / float(m.sum())
+    """The propensities of greatest likelihood; None where it is at infinity and `ridge` is 0."""
+    beta = np.zeros(design.terms)
+    share = float(r.sum()) / float(m.sum())
     beta[0] = math.log(share / (1 - share))
     penalty = np.where(terms == 0, 0.0, ridge)
 
@@ -150,12 +163,14 @@ def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> 
         curve = design.gram(m * p * (1 - p))[np.ix_(terms, terms)] + np.diag(penalty)
         step = np.zeros(design.terms)
         step[terms] = solve(curve, slope)
-        gain, size = float((slope * step[terms]).sum()), 1.0
+        gain = float((slope * step[terms]).sum())
+        size = 1.0
         then, eta = cost(beta + step)
         while then > now + 1e-12 * abs(now) and size >= 1e-6:
             size /= 2
             then, eta = cost(beta + size * step)
-        beta, now = beta + size * step, then
+        beta = beta + size * step
+        now = then
         if ridge == 0 and float(np.abs(eta[m > 0]).max()) > FAR:
             return None
         if gain <= CLOSE:
@@ -165,12 +180,15 @@ def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> 
 
 MOST_CATEGORIES = 50  # of a column; the rarest are merged beyond
 MOST_RECORDS = 50_000  # of the original, where combinations are many
-NUMBERS, TEXTS, LABELS, WITHHELD = "numbers", "texts", "labels", "withheld"
+NUMBERS = "numbers"
+TEXTS = "texts"
+LABELS = "labels"
+WITHHELD = "withheld"
 NOTHING_RELEASED = Remark("nothing_released")
 NOTHING_SHOWN = Remark("every_column_withheld")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Coding:
     """A column on an alphabet that both sides share: a category for each value and each label.
 
@@ -186,7 +204,7 @@ class Coding:
 
 
 def _numbers(column: PairedColumn, number: NumericColumn) -> Coding:
-    """Standardised numbers, and what stands where there is none: missing, or `*`."""
+    """Code a column by its standardised numbers, missing values and `*`."""
     both = np.concatenate(number.coded)
     there = ~np.isnan(both)
     values, place = np.unique(both[there], return_inverse=True)
@@ -197,39 +215,50 @@ def _numbers(column: PairedColumn, number: NumericColumn) -> Coding:
     units = (values - number.before.mean) / (number.before.deviation or 1.0)
     kind = np.append(np.zeros(len(values), dtype=np.int64), (1, 2))
     cut = len(column.values)
-    return Coding(NUMBERS, codes[:cut], codes[cut:], len(kind), np.append(units, (0.0, 0.0)), kind)
+    return Coding(
+        how=NUMBERS,
+        before=codes[:cut],
+        after=codes[cut:],
+        width=len(kind),
+        number=np.append(units, (0.0, 0.0)),
+        kind=kind,
+    )
 
 
 def _categories(column: PairedColumn) -> Coding:
     values: list[Any] = list(column.values)
     labels: list[Any] = list(column.labels)
     if all(t is None or t == ROOT for t in labels) and any(v is not None for v in values):
-        before, after = (np.zeros(len(x), dtype=np.int64) for x in (values, labels))
-        return Coding(WITHHELD, before, after, 1)
-    how, became = TEXTS, _became(column)
+        return Coding(
+            how=WITHHELD,
+            before=np.zeros(len(values), dtype=np.int64),
+            after=np.zeros(len(labels), dtype=np.int64),
+            width=1,
+        )
+    how = TEXTS
+    became = _became(column)
     if became is not None and not {t for t in labels if t != ROOT} <= {*values, None}:
         how = LABELS
         lost = object()  # a value that no released record shows
         shown = [labels[i] if i != GONE else lost for i in became.tolist()]
         values = [None if v is None else s for v, s in zip(values, shown, strict=True)]
     place: dict[Any, int] = {}
-    before, after = (
-        np.array([place.setdefault(t, len(place)) for t in texts], dtype=np.int64)
-        for texts in (values, labels)
-    )
+    before = np.array([place.setdefault(t, len(place)) for t in values], dtype=np.int64)
+    after = np.array([place.setdefault(t, len(place)) for t in labels], dtype=np.int64)
     times = np.zeros(len(place), dtype=np.int64)
     np.add.at(times, before, np.bincount(column.original, minlength=len(before)))
     left = np.bincount(column.released.astype(np.int64) + 1, minlength=len(after) + 1)[1:]
     np.add.at(times, after, left)
     rank = np.minimum(ranks(times), MOST_CATEGORIES - 1)
-    return Coding(how, rank[before], rank[after], int(rank.max()) + 1)
+    return Coding(how=how, before=rank[before], after=rank[after], width=int(rank.max()) + 1)
 
 
 def _became(column: PairedColumn) -> Ints | None:
     """The one label of each value (GONE: none is shown); None where a value has several."""
     plain = np.array([t is not None and t != ROOT for t in column.labels] + [False])
     shown = plain[column.released]
-    values, labels = column.original[shown], column.released[shown].astype(np.int64)
+    values = column.original[shown]
+    labels = column.released[shown].astype(np.int64)
     labels_of_values = np.full(len(column.values), GONE, dtype=np.int64)
     labels_of_values[values] = labels
     return labels_of_values if bool((labels_of_values[values] == labels).all()) else None
@@ -238,9 +267,9 @@ def _became(column: PairedColumn) -> Ints | None:
 def pool_records(
     release: Release, codings: Sequence[Coding]
 ) -> tuple[list[Ints], Floats, Floats, bool]:
-    """The codes of each combination, its records, those released, and whether they are a sample.
+    """The codes of each combination, its records, its released records, and whether it is a sample.
 
-    They are some of both sides where combinations are many.
+    Where there are many combinations, only some records of both sides are taken.
     """
     here = release.quasi[0].here
     sides = [_keys(release.columns, codings, side) for side in (0, 1)]
@@ -263,12 +292,17 @@ def pool_records(
 
 
 def _keys(columns: Sequence[PairedColumn], codings: Sequence[Coding], side: int) -> Ints | None:
-    """One number a record for its combination; None where numbers would not do."""
+    """One number per record for its combination; None where 64 bits are not enough."""
     if math.prod(k.width for k in codings) >= 1 << 61:
         return None
     keys: Any = 0
     for c, k in zip(columns, codings, strict=True):
-        codes, table = (c.original, k.before) if side == 0 else (c.released, k.after)
+        if side == 0:
+            codes = c.original
+            table = k.before
+        else:
+            codes = c.released
+            table = k.after
         keys = keys * k.width + (table[codes] if len(table) else 0)
     return np.asarray(keys)
 
@@ -276,17 +310,17 @@ def _keys(columns: Sequence[PairedColumn], codings: Sequence[Coding], side: int)
 def _decode_keys(
     keys: Ints, times: Ints, codings: Sequence[Coding]
 ) -> tuple[list[Ints], Floats, Floats]:
-    """Combinations from their numbers; those of both sides in one row."""
+    """Decode combinations from their numbers; a combination of both sides is one row."""
     rows, place = np.unique(keys >> 1, return_inverse=True)
-    every, released = (
-        np.asarray(np.bincount(place, x), dtype=np.float64) for x in (times, times * (keys & 1))
-    )
+    every = np.asarray(np.bincount(place, times), dtype=np.float64)
+    released = np.asarray(np.bincount(place, times * (keys & 1)), dtype=np.float64)
     codes = [np.asarray(code) for code in np.unravel_index(rows, [k.width for k in codings])]
     return codes, every, released
 
 
 def _design(codes: Sequence[Ints], codings: Sequence[Coding]) -> Design:
-    numbers, categories = [], []
+    numbers = []
+    categories = []
     for code, k in zip(codes, codings, strict=True):
         if k.number is not None and k.kind is not None:
             numbers.append(k.number[code])
@@ -298,12 +332,13 @@ def _design(codes: Sequence[Ints], codings: Sequence[Coding]) -> Design:
 def summarize_propensities(
     chance: Floats, every: Floats, released: Floats, rank: int
 ) -> tuple[float, dict[str, Any]]:
-    """Their mean squared distance from the released share; what it is for a release like it."""
+    """The mean squared distance of propensities from the released share, and what chance gives."""
     records = float(every.sum())
     share = float(released.sum()) / records
     value = float((every * (chance - share) * (chance - share)).sum()) / records
     unit = (1 - share) ** 2 * share / records
-    expected, deviation = (rank - 1) * unit, math.sqrt(2 * (rank - 1)) * unit
+    expected = (rank - 1) * unit
+    deviation = math.sqrt(2 * (rank - 1)) * unit
     return value, {
         "expected": expected,
         "ratio": value / expected if expected > 0 else None,
@@ -333,20 +368,23 @@ def pmse(release: Release) -> Loss:
     return Loss(value, columns=compared, details=details)
 
 
-KINDS = (
-    Kind(
-        "pmse",
-        "Propensity score (pMSE)",
-        "1",
-        0.0,
-        0.25,
-        "high",
-        "mean of (p - c)^2 over the pooled records, p from a logistic model of all columns, "
-        "c = n'/(n + n'): a squared probability",
-        "Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018",
+PMSE = LossKind(
+    id="pmse",
+    title="Propensity score (pMSE)",
+    unit="1",
+    low=0.0,
+    high=0.25,
+    worse="high",
+    formula="mean of (p - c)^2 over the pooled records, p from a logistic model of all columns, "
+    "c = n'/(n + n'): a squared probability",
+    source="Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018",
+    reading=(
         "0: no model of single columns tells the release from the original; c·(1 - c): it always "
-        "does.",
-        pmse,
-        ("propensity score", "propensity"),
+        "does."
     ),
+    compute=pmse,
+    aliases=("propensity score", "propensity"),
 )
+
+
+KINDS = (PMSE,)

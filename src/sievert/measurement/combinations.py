@@ -1,6 +1,6 @@
-"""The combinations of the quasi-identifiers, from which everything else is made; values merged.
+"""The combinations of the quasi-identifiers, from which other numbers follow; merging of values.
 
-Where people have several rows, combinations carry the person and are counted in people.
+Where people have several rows, combinations include the person and are counted in people.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class CombinationCounts:
 
     @property
     def records(self) -> int:
-        """The number of records; of sightings, where people have several."""
+        """The number of records; of sightings, if people have several rows."""
         return self.classes.records
 
     @property
     def cubes(self) -> tuple[Cube, ...]:
-        """What everything is rolled up from."""
+        """The cubes from which everything is rolled up."""
         return (self.classes, *self.secrets.values())
 
     @cached_property
@@ -45,10 +45,11 @@ class CombinationCounts:
         return self.classes.sizes()
 
     def lattices(self, threads: int, expected: int) -> dict[str | None, Lattice | PeopleLattice]:
-        """What measures subsets: of each sensitive attribute, or of the classes alone."""
+        """The lattices that measure subsets: of each sensitive attribute, or of classes alone."""
         cubes: dict[str | None, Cube] = dict(self.secrets.items()) or {None: self.classes}
         cells = sum(len(cube.counts) for cube in cubes.values())
-        compiled = None if cells * min(expected, (1 << len(self.quasi)) - 1) >= WORK else False
+        subsets = min(expected, (1 << len(self.quasi)) - 1)
+        compiled = None if cells * subsets >= WORK else False
         return {
             s: Lattice(cube, None if s is None else secret_column(s), threads, compiled=compiled)
             for s, cube in cubes.items()
@@ -71,9 +72,9 @@ class CombinationCounts:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PeopleCombinations(CombinationCounts):
-    """The same, counted in people; the last column of sightings is the person."""
+    """The combinations counted in people; the last column of sightings is the person."""
 
     sightings: Cube
     secret_sightings: Mapping[str, Cube]
@@ -83,16 +84,21 @@ class PeopleCombinations(CombinationCounts):
         cls, quasi: tuple[str, ...], sightings: Cube, secrets: Mapping[str, Cube]
     ) -> PeopleCombinations:
         """Count the people of every combination."""
-        counted = {s: _count_people(cube) for s, cube in secrets.items()}
-        return cls(quasi, _count_people(sightings), counted, sightings, secrets)
+        return cls(
+            quasi=quasi,
+            classes=_count_people(sightings),
+            secrets={s: _count_people(cube) for s, cube in secrets.items()},
+            sightings=sightings,
+            secret_sightings=secrets,
+        )
 
     @property
     def cubes(self) -> tuple[Cube, ...]:
-        """What everything is rolled up from."""
+        """The cubes from which everything is rolled up."""
         return (self.sightings, *self.secret_sightings.values())
 
     def lattices(self, threads: int, expected: int) -> dict[str | None, Lattice | PeopleLattice]:
-        """What measures subsets: of people, and of each sensitive attribute."""
+        """The lattices that measure subsets: of people, and of each sensitive attribute."""
         of_secrets = self.secret_sightings.items()
         return {
             None: PeopleLattice(self.sightings),
@@ -104,7 +110,7 @@ class PeopleCombinations(CombinationCounts):
         return self.from_sightings(self.quasi, change(self.sightings), secrets)
 
     def merge_values(self, codes: Mapping[str, Ints]) -> CombinationCounts:
-        """The counts after values are merged; who was seen with both counts once."""
+        """The counts after values are merged; a person who was seen with both counts once."""
         return self._change(lambda cube: recode(cube, codes))
 
     def drop_value(self, column: str, code: int) -> CombinationCounts:
@@ -113,7 +119,7 @@ class PeopleCombinations(CombinationCounts):
 
 
 def recode(cube: Cube, codes: Mapping[str, Ints], gone: Bools | None = None) -> Cube:
-    """The cells with other codes in some columns, without those that are gone; not merged."""
+    """The cells with other codes in some columns, without cells that are `gone`; not merged."""
     if gone is not None and gone.any():
         cube = cube.select_cells(np.flatnonzero(~gone))
     columns = [
@@ -128,7 +134,7 @@ def _drop(cube: Cube, column: str, code: int) -> Cube:
 
 
 def _count_people(sightings: Cube) -> Cube:
-    """The people of the combinations of all columns but the last; rows without one are counted."""
+    """Count the people of each combination of columns; rows without a person count themselves."""
     distinct = sightings.roll_up(sightings.columns)
     once = np.where(distinct.codes[-1] == 0, distinct.counts, 1)
     return replace(distinct, counts=once).roll_up(sightings.columns[:-1])
@@ -137,7 +143,7 @@ def _count_people(sightings: Cube) -> Cube:
 def count_combinations(
     questions: Questions, quasi: Sequence[str], secrets: Sequence[str]
 ) -> CombinationCounts:
-    """Ask an engine: one pass over the records for each sensitive attribute."""
+    """Count the combinations, with one pass over the records for each sensitive attribute."""
     quasi = tuple(quasi)
     if questions.person is not None:
         sightings = count_sightings(questions.sighting_cube, quasi, secrets)
@@ -152,18 +158,18 @@ def count_combinations(
 def count_sightings(
     ask: Callable[[Sequence[str]], Cube], quasi: Sequence[str], secrets: Sequence[str]
 ) -> tuple[Cube, dict[str, Cube]]:
-    """Combinations with the person, last, alone and with each secret before it."""
+    """The combinations with the person as the last column, alone and with each secret."""
     quasi = tuple(quasi)
     return ask(quasi), {s: _with_secret(ask, quasi, s) for s in secrets}
 
 
 def secret_column(column: str) -> str:
-    """The name of a cube's column: a sensitive attribute may be a quasi-identifier as well."""
+    """The name of a secret's column in a cube, as it may be a quasi-identifier as well."""
     return f"{column}\0"
 
 
 def _with_secret(ask: Callable[[Sequence[str]], Cube], quasi: tuple[str, ...], secret: str) -> Cube:
-    """Combinations with a secret, which may be a quasi-identifier as well; the person is last."""
+    """The combinations with a secret, which may be a quasi-identifier; the person is last."""
     cube = ask(quasi if secret in quasi else (*quasi, secret))
     person = cube.columns[len({*quasi, secret}) :]
     with_secret = cube.select_columns((*quasi, secret, *person))

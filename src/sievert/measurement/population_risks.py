@@ -20,7 +20,7 @@ from sievert.population import Weighted
 from sievert.request.requested import check_known
 from sievert.session import open_source
 
-LARGE = 20_000  # records from which plain columns are counted from packed keys
+LARGE_POPULATION = 20_000  # records from which plain columns are counted by packed keys
 NEAR = 0.1  # share of a population by which the sum of the weights may differ from it
 
 ESTIMATES = {  # from the class sizes of the sample and the size of the population
@@ -34,7 +34,7 @@ ESTIMATES = {  # from the class sizes of the sample and the size of the populati
 
 @dataclass(frozen=True)
 class PopulationRisks:
-    """The chapter of the population; of every class its frequencies, and its risk by weights."""
+    """The chapter of the population; for every class its frequencies and its risk by weights."""
 
     chapter: dict[str, Any]
     frequencies: ClassFrequencies | None
@@ -43,15 +43,15 @@ class PopulationRisks:
 
     @property
     def columns(self) -> LoadedColumns:
-        """What a file of records holds of each class."""
+        """The columns of a file of records, with one value for each class."""
         if self.frequencies is None:
             return {}
         columns: dict[str, tuple[str, Sequence[Any]]] = {}
         if "alpha" in self.chapter:
-            columns["frequency"] = "float", self.frequencies.frequencies
+            columns["frequency"] = ("float", self.frequencies.frequencies)
         if self.individual_risks is not None:
-            columns["population_frequency"] = "float", self.frequencies.population_frequencies
-            columns["individual_risk"] = "float", self.individual_risks.tolist()
+            columns["population_frequency"] = ("float", self.frequencies.population_frequencies)
+            columns["individual_risk"] = ("float", self.individual_risks.tolist())
         return columns
 
 
@@ -65,10 +65,11 @@ def describe_population(
 ) -> PopulationRisks:
     """The chapter of the population, and the risk of each class by its weights.
 
-    With `alpha` missing values match anything, which frequencies and weights follow; all other
-    numbers are of classes in which missing is a value of its own. `classes` were counted before.
+    With `alpha`, missing values match anything for frequencies and weights. In all other numbers
+    missing is a value of its own. `classes` are given if they were counted before.
     """
-    sizes, records = questions.sizes(quasi), questions.records
+    sizes = questions.sizes(quasi)
+    records = questions.records
     itself = people.Known.alone(sizes)  # as if nobody were outside the sample
     chapter: dict[str, Any] = {
         "sample": records,
@@ -76,7 +77,8 @@ def describe_population(
         "journalist": people.journalist(itself).to_dict(),
         "marketer": people.marketer(itself).to_dict(),
     }
-    size, frequencies = None, None
+    size = None
+    frequencies = None
     if stated.population_size is not None or stated.fraction is not None:
         size = people.population_size(
             records, size=stated.population_size, fraction=stated.fraction
@@ -99,11 +101,13 @@ def describe_population(
         for name, estimate in strictly.items():
             numbers[name]["details"] |= {"missing_as_value": estimate["value"]}
     notes += _other_size(frequencies, size)
-    return PopulationRisks(chapter | numbers, frequencies, risks, notes)
+    return PopulationRisks(
+        chapter=chapter | numbers, frequencies=frequencies, individual_risks=risks, notes=notes
+    )
 
 
 def _other_size(frequencies: ClassFrequencies | None, size: int | None) -> list[Caution]:
-    """A caution where weights add up to another population than the one that was given."""
+    """A caution if weights add up to another size than that of the given population."""
     own = None if frequencies is None else frequencies.own_weights
     if frequencies is None or own is None or size is None:
         return []
@@ -116,15 +120,19 @@ def _other_size(frequencies: ClassFrequencies | None, size: int | None) -> list[
 def _risks(
     frequencies: ClassFrequencies | None, stated: PopulationSettings, households: Cube | None
 ) -> tuple[dict[str, Any], Floats | None, list[Remark]]:
-    """Individual, global and household risk, the first of each class, and notes."""
-    numbers, risks, notes = dict[str, Any](), None, list[Remark]()
+    """The individual, global and household risks; the individual risk of each class; notes."""
+    numbers = dict[str, Any]()
+    risks = None
+    notes = list[Remark]()
     if frequencies is not None and stated.weight is not None:
         numbers, risks = weighted_risks(frequencies, stated.individual_risk)
     if households is not None:
-        sizes = households.classes[1] if frequencies is None else frequencies.frequencies
-        each = 1.0 / np.asarray(sizes) if risks is None else risks
-        about, notes = household_risks(households, each)
-        numbers |= about
+        risks_of_classes = risks
+        if risks_of_classes is None:
+            sizes = households.classes[1] if frequencies is None else frequencies.frequencies
+            risks_of_classes = 1.0 / np.asarray(sizes)
+        chapter, notes = household_risks(households, risks_of_classes)
+        numbers |= chapter
     return numbers, risks, notes
 
 
@@ -135,12 +143,13 @@ def _population_table(
     quasi = classes.columns
     options = {k: v for k, v in source.items() if k not in ("engine", "master", "timeout")}
     options["types"] = {c: t for c, t in (source.get("types") or {}).items() if c in quasi}
-    with open_source(table, large=LARGE, **options) as (_, questions):
+    with open_source(table, large=LARGE_POPULATION, **options) as (_, questions):
         for column in quasi:
             check_known("population: column", column, questions.columns)
             questions.engine.check_usable(column)
         cube = questions.cube(quasi)
-    pairs, size = match_population(classes, cube), cube.records
+    pairs = match_population(classes, cube)
+    size = cube.records
     return size, {
         "journalist": people.journalist(pairs).to_dict(),
         "marketer": people.marketer(pairs).to_dict(),
@@ -151,7 +160,7 @@ def _population_table(
 
 
 def match_population(sample: Cube, population: Cube) -> people.Known:
-    """How many people of a population table share each class of the sample, joined by texts."""
+    """Count the people of a population table in each class of the sample, joined by texts."""
     columns = []
     inside = np.ones(len(population.counts), dtype=bool)
     for own, other, codes in zip(sample.values, population.values, population.codes, strict=True):
@@ -164,7 +173,8 @@ def match_population(sample: Cube, population: Cube) -> people.Known:
         for own, other in zip(sample.codes, columns, strict=True)
     ]
     # Each table's counts beside zeros for the cells of the other: two sums over the same cells.
-    counts, inner = sample.counts, population.counts[inside]
+    counts = sample.counts
+    inner = population.counts[inside]
     _, f = merge_cells(both, sample.widths, np.concatenate((counts, np.zeros_like(inner))))
     _, big = merge_cells(both, sample.widths, np.concatenate((np.zeros_like(counts), inner)))
     assert len(f) == len(big)
@@ -178,9 +188,10 @@ def match_population(sample: Cube, population: Cube) -> people.Known:
 
 
 def weighted_risks(frequencies: ClassFrequencies, method: str) -> tuple[dict[str, Any], Floats]:
-    """Individual and global risk, and the risk of a record of each class."""
+    """The individual and the global risk, and the risk of a record of each class."""
     frequency, weight, records, which = frequencies.kinds()
-    f, total = (np.array(each, dtype=object) for each in (frequency, weight))
+    f = np.array(frequency, dtype=object)
+    total = np.array(weight, dtype=object)
     weighted = Weighted.of_records(f, total, records)
     return {
         "expected_reidentifications": people.expected_reidentifications(weighted, method).to_dict(),
@@ -189,7 +200,7 @@ def weighted_risks(frequencies: ClassFrequencies, method: str) -> tuple[dict[str
 
 
 def household_risks(cells: Cube, risks: Floats) -> tuple[dict[str, Any], list[Remark]]:
-    """Household risk from the cells of (class, household) and the risk of each class's records.
+    """The household risk, from the cells (class, household) and the risk of each class's records.
 
     A record without a household is a household of its own.
     """

@@ -77,7 +77,7 @@ class PopulationSettings(Settings):
 
     @property
     def states_population(self) -> bool:
-        """Tell whether anything is stated of the population itself."""
+        """Whether anything is stated about the population itself."""
         stated = (
             self.population_size,
             self.fraction,
@@ -89,7 +89,7 @@ class PopulationSettings(Settings):
 
     @property
     def changes_population(self) -> bool:
-        """Tell whether any option of the population is given."""
+        """Whether any option of the population is given."""
         risk = self.individual_risk != "exact"
         return self.states_population or risk or self.alpha is not None
 
@@ -149,7 +149,7 @@ def population_parameters(
 
 
 def _plain_number(written: float | str | None) -> float | str | None:
-    """A number that is written as text, as a policy has it; the text where it is another number."""
+    """Read a number that is written as text; return the text if the float is another number."""
     try:
         number = float(written) if isinstance(written, str) else written
         return number if Fraction(str(number)) == Fraction(str(written)) else written

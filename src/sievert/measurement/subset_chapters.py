@@ -1,6 +1,6 @@
-"""Chapters about subsets of the columns: shares of the columns, risk by what is known.
+"""Chapters about subsets of the columns: shares of the columns, and risk by known columns.
 
-`explain` has them, and an assessment that is to be explained.
+`explain` has these chapters, and so has an assessment that is explained.
 """
 
 import math
@@ -32,13 +32,13 @@ from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.session import Clock
 
 ORDERS = 64  # orders of columns from which Shapley values are sampled
-MOST_SAMPLED = 4096  # subsets that are measured for it, unless more orders are given
+MOST_SAMPLED = 4096  # subsets that are measured for samples, unless more orders are given
 UNITS = {"unique_count": ("records", "high")}
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubsetSettings:
-    """Which subsets are measured, and from how many orders shares are sampled."""
+    """The subsets that are measured, and the number of orders from which shares are sampled."""
 
     max_size: int | None = None
     budget: int | None = None
@@ -66,8 +66,9 @@ def measure_subsets(
     clock: Clock,
     most: int = MOST_SUBSETS,
 ) -> tuple[Subsets, dict[str, Any]]:
-    """Measure subsets; the curve by number of known columns; each column's share."""
-    quasi, n = combinations.quasi, len(combinations.quasi)
+    """Measure subsets, the curve by the number of known columns, and each column's share."""
+    quasi = combinations.quasi
+    n = len(combinations.quasi)
     size = largest_size(n, most) if settings.max_size is None else min(settings.max_size, n)
     expected = settings.budget or number_of_sets(n, size)
     subsets = Subsets(combinations, settings.threads)
@@ -103,8 +104,9 @@ def measure_subsets(
 def _share_chapter(
     subsets: Subsets, complete: bool, settings: SubsetSettings, clock: Clock
 ) -> tuple[dict[str, Any], dict[int, list[tuple[str, ...]]]]:
-    """Shapley values of what all columns disclose, and the subsets sampled for them by size."""
-    quasi, n = subsets.quasi, len(subsets.quasi)
+    """The Shapley values of what all columns disclose, and the sampled subsets by size."""
+    quasi = subsets.quasi
+    n = len(subsets.quasi)
     rates = ("discrimination_rate", "mutual_information")
     names: list[tuple[str | None, str]] = [(None, m) for m in (*rates, "unique_count")]
     names += [(secret, m) for secret in subsets.combinations.secrets for m in rates]
@@ -117,13 +119,16 @@ def _share_chapter(
     prefixes: dict[int, list[tuple[str, ...]]] = {}
     errors: Sequence[Floats | None] = [None] * len(names)
     if complete:
-        every = np.array([value([p for p in range(n) if m >> p & 1]) for m in range(1 << n)])
-        shares: Sequence[Floats] = [exact_shares(column) for column in every.T]
+        places = [[p for p in range(n) if mask >> p & 1] for mask in range(1 << n)]
+        values = np.array([value(subset) for subset in places])
+        shares: Sequence[Floats] = [exact_shares(column) for column in values.T]
     else:
-        orders, seed = settings.orders or default_orders(n), settings.seed
+        orders = settings.orders or default_orders(n)
+        seed = settings.seed
         subsets.pace = clock.count("sampling orders of columns", orders * n)
         means, halves, sampled = sample_shares(value, n, orders, seed)
-        shares, errors = list(means), list(halves)
+        shares = list(means)
+        errors = list(halves)
         for prefix in sampled:
             prefixes.setdefault(len(prefix), []).append(tuple(quasi[p] for p in prefix))
         chapter |= {"orders": len(sampled) // n, "seed": seed, "level": LEVEL}
@@ -132,26 +137,29 @@ def _share_chapter(
         place = chapter["reidentification"]
         if secret is not None:
             place = chapter["inference"].setdefault(secret, {})
-        place[name] = (
-            {"whole": None, "reason": NOTHING_TO_LEARN, "columns": {}}
-            if subsets.whole.numbers(secret)[name] is None
-            else shares_by_column(quasi, share, whole, error) | {"reason": None}
-        )
+        if subsets.whole.numbers(secret)[name] is None:
+            place[name] = {"whole": None, "reason": NOTHING_TO_LEARN, "columns": {}}
+        else:
+            place[name] = shares_by_column(quasi, share, whole, error) | {"reason": None}
     return chapter, prefixes
 
 
 def default_orders(columns: int) -> int:
-    """From how many orders shares are sampled: fewer where there are many columns."""
+    """The number of orders from which shares are sampled: fewer if there are many columns."""
     return max(8, min(ORDERS, MOST_SAMPLED // columns))
 
 
 def _units(whole: Subset) -> dict[str, dict[str, str]]:
     """The unit of every number of a subset, and which way is risky."""
-    return {
-        name: {"unit": unit, "riskier": riskier}
-        for name in sorted({*whole.reidentification}.union(*whole.inference.values()))
-        for unit, riskier in [UNITS.get(name) or (BY_ID[name].unit, BY_ID[name].riskier)]
-    }
+    units: dict[str, dict[str, str]] = {}
+    for name in sorted({*whole.reidentification}.union(*whole.inference.values())):
+        if name in UNITS:
+            unit, riskier = UNITS[name]
+        else:
+            unit = BY_ID[name].unit
+            riskier = BY_ID[name].riskier
+        units[name] = {"unit": unit, "riskier": riskier}
+    return units
 
 
 # -- Shapley values ------------------------------------------------------------------------------
@@ -161,7 +169,7 @@ LEVEL = 0.95
 
 
 def exact_shares(values: Floats) -> Floats:
-    """From v of every subset: `values[mask]` belongs to the columns whose bits are set in the mask.
+    """The exact shares; `values[mask]` is v of the columns whose bits are set in the mask.
 
     phi_i = sum over subsets S without i of |S|!(n-|S|-1)!/n! · (v(S + i) - v(S)): what column i
     adds, averaged over all orders in which the columns could become known. They add up to
@@ -185,15 +193,16 @@ def exact_shares(values: Floats) -> Floats:
 def sample_shares(
     value: Callable[[tuple[int, ...]], Sequence[float]], columns: int, orders: int, seed: int
 ) -> tuple[Floats, Floats, list[tuple[int, ...]]]:
-    """From orders drawn with equal chances, each taken backwards as well.
+    """Estimate shares from orders drawn with equal chances, each taken backwards as well.
 
     `value` gives the numbers of a set of columns. Every order adds up to the whole, so the means
-    do. The interval is Student's over pairs of orders, of 95 % each. Returns the means, one row per
+    do. The intervals of 95 % are Student's over pairs of orders. Return the means, one row per
     number, half the width of their intervals, and the sets of columns that were measured.
     """
     rng = np.random.default_rng(seed)
     nothing = np.asarray(value(()), dtype=np.float64)
-    pairs, prefixes = [], []
+    pairs = []
+    prefixes = []
     for _ in range(max(2, orders // 2)):
         order = rng.permutation(columns).tolist()
         increase = np.zeros((len(nothing), columns))
@@ -205,13 +214,13 @@ def sample_shares(
                 increase[:, column] += (after - before) / 2
                 before = after
         pairs.append(increase)
-    every = np.array(pairs)
-    error = every.std(axis=0, ddof=1) / math.sqrt(len(every))
-    return every.mean(axis=0), error * _student(len(every) - 1), prefixes
+    increases = np.array(pairs)
+    error = increases.std(axis=0, ddof=1) / math.sqrt(len(increases))
+    return increases.mean(axis=0), error * _student(len(increases) - 1), prefixes
 
 
 def _student(freedom: int) -> float:
-    """The quantile of Student's distribution, from that of the normal one.
+    """The quantile of Student's distribution, from that of the normal distribution.
 
     >>> round(_student(31), 3)  # 2.040
     2.04
@@ -229,24 +238,25 @@ def _student(freedom: int) -> float:
 def shares_by_column(
     columns: Sequence[str], values: Floats, whole: float, error: Floats | None
 ) -> dict[str, Any]:
-    """As it stands in the JSON: by column the value, its share, and its interval if sampled."""
+    """The entry of the JSON: for each column the value, its share, and its interval if sampled."""
     halves = [None] * len(columns) if error is None else error.tolist()
-    by_column = {
-        column: {"value": value, "share": value / whole if whole else None}
-        | ({} if half is None else {"low": value - half, "high": value + half})
-        for column, value, half in zip(columns, values.tolist(), halves, strict=True)
-    }
+    by_column: dict[str, dict[str, float | None]] = {}
+    for column, value, half in zip(columns, values.tolist(), halves, strict=True):
+        entry = {"value": value, "share": value / whole if whole else None}
+        if half is not None:
+            entry |= {"low": value - half, "high": value + half}
+        by_column[column] = entry
     return {"whole": whole, "columns": by_column}
 
 
 # -- why the numbers of an assessment are as they are --------------------------------------------
 
 
-MOST_CELLS = 10**6  # combinations that are fetched
-WORK = 10**9  # cells times subsets that are rolled up together
-WORK_ALONE = 10**8  # the same, where one subset is rolled up after the other
+MOST_CELLS = 10**6  # combinations up to which they are fetched
+WORK = 10**9  # most cells times subsets that are rolled up together
+WORK_ALONE = 10**8  # the same, if one subset is rolled up after the other
 LEAST_ORDERS = 4
-LONGEST = 12  # columns that become known one after the other
+LONGEST = 12  # most columns that become known one after the other
 STEP = ("k_anonymity", "unique_count", "unique_records", "discrimination_rate")
 
 
@@ -255,7 +265,7 @@ def explain_columns(
 ) -> tuple[dict[str, Any] | None, list[Remark]]:
     """The chapters of `explain` on columns, and the most telling columns one after the other.
 
-    None, and a note, where there are too many combinations to count.
+    None, and a note, if there are too many combinations to count.
     """
     if most_cells(measures) > MOST_CELLS:
         return None, [Remark("shares_left_out")]
@@ -272,7 +282,7 @@ def explain_columns(
 
 
 def _path(subsets: Subsets, steps: int) -> list[dict[str, Any]]:
-    """Nothing known, then the column that leaves most people alone, and so on."""
+    """The steps from no known column on: each adds the column that makes most people unique."""
     known: tuple[str, ...] = ()
     path = [_step(subsets, known, None)]
     while len(known) < steps:

@@ -1,8 +1,8 @@
 """Subsets of the quasi-identifiers: what each discloses, and the curve by number of known columns.
 
 The engine counts the combinations once; every subset is rolled up from them. The measures of
-re-identification equal those of `measures` to the last bit; those of a sensitive attribute agree to
-1e-12.
+re-identification equal those of `measures` to the last bit; the measures of a sensitive attribute
+agree to 1e-12.
 """
 
 import heapq
@@ -53,7 +53,7 @@ CURVE_ABOUT_RECORDS = (
     "distinction",
 )
 RATES = ("discrimination_rate", "itpr", "itpr_unnormalized")  # undefined where H(X) = 0
-ALL_SUBSETS = 12  # all subsets of so many columns are measured unless the caller limits them
+ALL_SUBSETS = 12  # columns up to which all subsets are measured, unless the caller limits them
 MOST_SUBSETS = (1 << ALL_SUBSETS) - 1
 NOT_ALL = "not all subsets of this size were measured"
 
@@ -67,11 +67,11 @@ class Subset:
     inference: Mapping[str, Numbers] = field(default_factory=dict)
 
     def numbers(self, secret: str | None) -> Numbers:
-        """The measures of one sensitive attribute; without one, those of re-identification."""
+        """The measures of one sensitive attribute, or of re-identification if `secret` is None."""
         return self.reidentification if secret is None else self.inference[secret]
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
+        """The entry of the JSON."""
         return {
             "columns": list(self.columns),
             "reidentification": dict(self.reidentification),
@@ -85,7 +85,8 @@ class Subsets:
     def __init__(
         self, combinations: CombinationCounts, threads: int = 2, expected: int = MOST_SUBSETS
     ) -> None:
-        self.combinations, self.quasi = combinations, combinations.quasi
+        self.combinations = combinations
+        self.quasi = combinations.quasi
         self._lattices = combinations.lattices(threads, expected)
         self.results: dict[tuple[str, ...], Subset] = {}
         self.pace: Callable[[], None] = no_pace  # called at each subset; may raise
@@ -98,7 +99,7 @@ class Subsets:
 
     @property
     def nonempty(self) -> list[Subset]:
-        """The subsets measured so far but the empty one, small ones first."""
+        """The subsets measured so far, except the empty one, small ones first."""
         place = {c: i for i, c in enumerate(self.quasi)}
         return sorted(
             (s for s in self.results.values() if s.columns),
@@ -123,7 +124,7 @@ class Subsets:
             self._record({s: by_columns[columns] for s, by_columns in rolled.items()})
 
     def some(self, subsets: Iterable[Iterable[str]]) -> None:
-        """Measure those of these subsets that have not been measured."""
+        """Measure the subsets among these that have not been measured."""
         wanted = [
             key for key in dict.fromkeys(self.key(s) for s in subsets) if key not in self.results
         ]
@@ -137,7 +138,7 @@ class Subsets:
         self.some(c for n in sizes for c in itertools.combinations(self.quasi, n))
 
     def best_first(self, budget: int) -> None:
-        """Measure `budget` subsets: where few columns disclose most, one more column is tried.
+        """Measure `budget` subsets: one more column is tried where few columns disclose most.
 
         "Most" is the largest discrimination rate per column, of re-identification or inference.
         """
@@ -168,14 +169,16 @@ class Subsets:
     # -- from counts to numbers -----------------------------------------------------------------
 
     def _nothing_known(self, secret: str | None) -> SubsetSummary:
-        n, lattice = self.combinations.records, self._lattices[secret]
+        n = self.combinations.records
+        lattice = self._lattices[secret]
         if isinstance(lattice, PeopleLattice):
             return next(lattice.some([()]))
         everybody = Sizes.from_arrays([n], [1])
         if secret is None:
             return SubsetSummary(columns=(), sizes=everybody)
         totals = self.combinations.secrets[secret].totals(-1)
-        left, most = n * lattice.prior, (int(totals.max()), n)
+        left = n * lattice.prior
+        most = (int(totals.max()), n)
         return SubsetSummary(
             columns=(),
             sizes=everybody,
@@ -187,7 +190,8 @@ class Subsets:
         )
 
     def _record(self, rolled: Mapping[str | None, SubsetSummary]) -> None:
-        first, records = next(iter(rolled.values())), self.combinations.records
+        first = next(iter(rolled.values()))
+        records = self.combinations.records
         self.results[first.columns] = Subset(
             first.columns,
             about_records(first.sizes, first.records or records, first.people),
@@ -211,7 +215,7 @@ def about_records(
     >>> about_records(Sizes.from_arrays([1, 3], [1, 1]), 4)["unique_count"]
     1
     """
-    target = record_target(RecordCounts(records, sizes, people=people))
+    target = record_target(RecordCounts(records=records, sizes=sizes, people=people))
     values = {name: BY_ID[name].compute(target, {}) for name in ABOUT_RECORDS}
     numbers = {name: v.value if isinstance(v, MeasureResult) else v for name, v in values.items()}
     return numbers | {"unique_count": target.below(2)}
@@ -228,23 +232,24 @@ def about_secret(rolled: SubsetSummary, records: int, prior: float) -> dict[str,
     }
     if prior == 0.0:
         return numbers
-    classes, information = rolled.sizes.things, rolled.dependence
+    classes = rolled.sizes.things
+    information = rolled.dependence
     if information is None:
         information = prior if rolled.left == 0.0 else max(0.0, prior - rolled.left / records)
     least = rolled.least / records / prior
+    itpr = min(1.0, max(0.0, 1.0 - classes * least))
+    if information == 0.0:  # every class is distributed as the table: a ratio of counts
+        itpr = float(1 - Fraction(classes * rolled.sizes.least, records))
     return numbers | {
         "mutual_information": information,
         "discrimination_rate": min(1.0, information / prior),
         "itpr_unnormalized": 0.0 if classes == 1 else min(1.0, max(0.0, 1.0 - least)),
-        # if every class is distributed as the table, a ratio of counts
-        "itpr": float(1 - Fraction(classes * rolled.sizes.least, records))
-        if information == 0.0
-        else min(1.0, max(0.0, 1.0 - classes * least)),
+        "itpr": itpr,
     }
 
 
 def undefined_reasons(nothing: Subset) -> dict[str, str]:
-    """Which numbers no subset has, and why: `reidentification.itpr`, `inference.NAME.itpr`."""
+    """The numbers that no subset has, and why: `reidentification.itpr`, `inference.NAME.itpr`."""
     reasons = dict.fromkeys(RATES, NOTHING_TO_LEARN) | {"separation": ONE_RECORD}
     chapters = {"reidentification": nothing.reidentification} | {
         f"inference.{s}": numbers for s, numbers in nothing.inference.items()
@@ -258,7 +263,7 @@ def undefined_reasons(nothing: Subset) -> dict[str, str]:
 
 
 def measure_whole(combinations: CombinationCounts) -> Subset:
-    """What all columns together disclose."""
+    """Measure what all columns together disclose."""
     return Subsets(combinations, threads=1, expected=1).whole
 
 
@@ -266,10 +271,10 @@ def measure_whole(combinations: CombinationCounts) -> Subset:
 
 
 def knowledge(subsets: Subsets, sampled: Mapping[int, Sequence[tuple[str, ...]]]) -> dict[str, Any]:
-    """Risk by the number of known columns: minimum, mean and maximum over the subsets.
+    """The risk by the number of known columns: minimum, mean and maximum over the subsets.
 
-    Where not all subsets of a size were measured, minimum and maximum are over those that were, and
-    the mean is over those `sampled` with equal chances; without any it is missing.
+    If not all subsets of a size were measured, minimum and maximum are over the measured ones. The
+    mean is over the subsets `sampled` with equal chances; it is missing if there are none.
     """
     points = []
     for size in range(len(subsets.quasi) + 1):
@@ -295,30 +300,29 @@ def knowledge(subsets: Subsets, sampled: Mapping[int, Sequence[tuple[str, ...]]]
 
 
 def _path(subsets: Subsets) -> list[dict[str, Any]]:
-    """One more known column after the other, each time the one that makes most people unique.
+    """The steps of knowing one more column: each adds the column that makes most people unique.
 
-    Among columns alike the one with the higher discrimination rate; it ends where no set with one
-    more column was measured.
+    Among equal columns it is the one with the higher discrimination rate. The path ends when no set
+    with one more column was measured.
     """
     by_columns = {frozenset(s.columns): s for s in subsets.results.values()}
     known: frozenset[str] = frozenset()
-    path = []
-    while measured := {
-        column: by_columns[known | {column}]
-        for column in subsets.quasi
-        if column not in known and known | {column} in by_columns
-    }:
-        column = max(measured, key=lambda c: exposure(measured[c]))
+    path: list[dict[str, Any]] = []
+    while True:
+        others = [c for c in subsets.quasi if c not in known and known | {c} in by_columns]
+        if not others:
+            return path
+        exposures = {c: exposure(by_columns[known | {c}]) for c in others}
+        column = max(others, key=exposures.__getitem__)
         known |= {column}
-        numbers = measured[column].reidentification
+        numbers = by_columns[known].reidentification
         path.append(
             {"column": column} | {n: numbers[n] for n in ("unique_count", "unique_records")}
         )
-    return path
 
 
 def exposure(subset: Subset) -> tuple[float, float]:
-    """How many people are unique who are known by these columns, then the discrimination rate."""
+    """The number of people whom these columns make unique, then the discrimination rate."""
     numbers = subset.reidentification
     return numbers["unique_count"] or 0, numbers["discrimination_rate"] or 0.0
 
@@ -327,21 +331,23 @@ def _ranges(
     measured: list[Subset], averaged: list[Subset], secret: str | None, names: Sequence[str]
 ) -> dict[str, dict[str, Number | None]]:
     def values(subsets: list[Subset], name: str) -> list[Number]:
-        return [x for s in subsets if (x := s.numbers(secret)[name]) is not None]
+        numbers = [subset.numbers(secret)[name] for subset in subsets]
+        return [number for number in numbers if number is not None]
 
-    return {
-        name: {
-            "min": min(values(measured, name), default=None),
+    ranges: dict[str, dict[str, Number | None]] = {}
+    for name in names:
+        numbers = values(measured, name)
+        average = values(averaged, name)
+        ranges[name] = {
+            "min": min(numbers, default=None),
             "mean": math.fsum(average) / len(average) if average else None,
-            "max": max(values(measured, name), default=None),
+            "max": max(numbers, default=None),
         }
-        for name in names
-        for average in [values(averaged, name)]
-    }
+    return ranges
 
 
 def largest_size(columns: int, most: int = MOST_SUBSETS) -> int:
-    """Up to which size subsets are measured where there are too many to measure all.
+    """The size up to which subsets are measured if there are too many to measure all.
 
     >>> [largest_size(n) for n in (12, 13, 20, 100)]
     [12, 6, 3, 1]

@@ -1,4 +1,4 @@
-"""Measures of a table that is open already: what they need is counted, then they are computed."""
+"""Measures of an open table: the counts that they need, and their values."""
 
 from __future__ import annotations
 
@@ -36,10 +36,9 @@ if TYPE_CHECKING:
     from sievert.policy import Policy
 
 WITH_KEPT = "with_kept"  # a detail: the number of the classes that kept columns make smaller
-# Of a count, by its details.
-OTHER_READINGS = ("missing_as_value", "spellings_merged", WITH_KEPT)
+OTHER_READINGS = ("missing_as_value", "spellings_merged", WITH_KEPT)  # details of a count
 NOT_PLACED = Remark("not_placed")
-MOST_VALUES = 10**7  # different values of a secret that are put into one class
+MOST_VALUES = 10**7  # different values of a secret up to which they are put into one class
 
 
 @dataclass(frozen=True)
@@ -52,15 +51,15 @@ class MeasureSettings:
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def with_policy(self, policy: Policy | None) -> MeasureSettings:
-        """The same settings, with those of a policy where there are none."""
+        """Add the settings of a policy where there are none."""
         if policy is None:
             return replace(self, hierarchies=with_orders(self.hierarchies, self.orders))
         orders = {**policy.orders, **self.orders}
         return MeasureSettings(
-            with_orders({**policy.measured_hierarchies, **self.hierarchies}, orders),
-            orders,
-            {**policy.partitions, **self.partitions},
-            {**policy.parameters.model_dump(exclude_none=True), **self.parameters},
+            hierarchies=with_orders({**policy.measured_hierarchies, **self.hierarchies}, orders),
+            orders=orders,
+            partitions={**policy.partitions, **self.partitions},
+            parameters={**policy.parameters.model_dump(exclude_none=True), **self.parameters},
         )
 
     def named_value(self, secret: str) -> str | None:
@@ -75,9 +74,9 @@ class MeasureSettings:
         return [value for value in named if value is not None]
 
     def replaced(self, policy: Policy, secrets: Collection[str]) -> list[str]:
-        """The measures and columns whose settings are not those of the policy.
+        """The measures and columns whose settings differ from the policy.
 
-        Hierarchies count for secrets only: no verdict depends on those of other columns.
+        Hierarchies count for secrets only: no verdict depends on the hierarchies of other columns.
         """
         own = MeasureSettings().with_policy(policy)
         pairs: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...] = (
@@ -102,20 +101,21 @@ def _plain(setting: Any) -> Any:
         return _plain(setting.labels)
     if isinstance(setting, str | int | float) or setting is None:
         return setting
-    text = callable(setting) or isinstance(setting, os.PathLike)
-    return str(setting) if text else [_plain(entry) for entry in setting]
+    if callable(setting) or isinstance(setting, os.PathLike):
+        return str(setting)
+    return [_plain(entry) for entry in setting]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasuredTable:
     """The measures of one table."""
 
     reidentification: dict[str, Value]
     inference: dict[str, dict[str, Value]]
-    best: dict[str | None, dict[str, Value]]  # what any release could have of limited measures
-    # of the suppressed records as a class of their own: the same two
+    best: dict[str | None, dict[str, Value]]  # the best numbers of limited measures in any release
+    # Re-identification and inference of the suppressed records as a class of their own.
     suppressed: tuple[dict[str, Value], dict[str, dict[str, Value]]]
-    certain: dict[str, tuple[int, int]]  # by secret: people in classes of one value, of how many
+    certain: dict[str, tuple[int, int]]  # by secret: people in classes of one value, and all people
 
 
 def measure_table(
@@ -127,7 +127,7 @@ def measure_table(
     limited: Collection[str] = (),
     unlimited: Collection[str] = (),
 ) -> MeasuredTable:
-    """Some measures of a table that is open already: of re-identification, and of each secret.
+    """Compute the measures `ids` of an open table: of re-identification, and of each secret.
 
     No limit is about the secrets `unlimited`.
     """
@@ -135,8 +135,8 @@ def measure_table(
     inference = {s: table.inference(s) for s in roles.sensitive}
     numbers = table.reidentification()
     return MeasuredTable(
-        numbers,
-        inference,
+        reidentification=numbers,
+        inference=inference,
         best=table.best_numbers(limited),
         suppressed=table.of_suppressed(limited, numbers),
         certain=table.certain_people(s for s in roles.sensitive if s in unlimited),
@@ -155,9 +155,9 @@ def unused_settings(
     columns: Sequence[str],
     coarsened: Collection[str] = (),
 ) -> list[Remark]:
-    """Notes on settings of columns that are not secrets; an error for columns that do not exist.
+    """Notes on settings of columns that are not secrets; raise an error for unknown columns.
 
-    The hierarchies of columns that are `coarsened` are used.
+    The hierarchies of `coarsened` columns are used.
     """
     named = settings.parameters.get("alpha_k", {}).get("value")
     given: dict[str, Mapping[str, Any]] = {
@@ -180,9 +180,10 @@ def unused_settings(
 def _chosen_measures(ids: Iterable[str] | None) -> tuple[Measure, ...]:
     if ids is None:
         return MEASURES
-    for name in (ids := list(ids)):
+    names = list(ids)
+    for name in names:
         check_known("measure", name, BY_ID)
-    return tuple(BY_ID[i] for i in ids)
+    return tuple(BY_ID[name] for name in names)
 
 
 class TableMeasures:
@@ -196,15 +197,19 @@ class TableMeasures:
         ids: Iterable[str] | None,
         clock: Steps,
     ) -> None:
-        self.questions, self.roles, self.settings = questions, roles, settings
-        self.measures, self.clock = _chosen_measures(ids), clock
+        self.questions = questions
+        self.roles = roles
+        self.settings = settings
+        self.measures = _chosen_measures(ids)
+        self.clock = clock
         self.warnings: list[Remark] = []
         self.joint: dict[str, JointCounts] = {}  # by secret
         self.value_counts: dict[str, int] = {}  # by secret
-        self.values: dict[str, tuple[Sizes, int]] = {}  # how often each occurs, how many lack one
+        # By secret: how often each value occurs, and how many records lack one.
+        self.values: dict[str, tuple[Sizes, int]] = {}
 
     def reidentification(self) -> dict[str, Value]:
-        """Re-identification: the record is the target."""
+        """Measure re-identification: the record is the target."""
         chosen = [m for m in self.measures if "record" in m.kinds and self._is_stated(m)]
         if not chosen:
             return {}
@@ -223,21 +228,21 @@ class TableMeasures:
         return self.of_classes(counts, chosen)
 
     def of_classes(self, counts: RecordCounts, chosen: Iterable[Measure]) -> dict[str, Value]:
-        """Measures of re-identification of these counts."""
+        """Compute measures of re-identification from counts."""
         target = record_target(replace(counts, suppressed=self.questions.suppression.records))
         return {m.id: self._value(m, target, self.options(m)) for m in chosen}
 
     def _is_stated(self, measure: Measure) -> bool:
-        """Whether a population is stated, where a measure needs one."""
+        """Whether a population is stated, if the measure needs one."""
         return "population" not in measure.needs or measure.id in self.settings.parameters
 
     def only(self, measure: Measure, secret: str) -> Value:
-        """One measure of a secret that needs nothing but counts, and no remark."""
+        """Compute one measure of a secret that needs only counts, and no remark."""
         target = SecretTarget(self.count_values(secret, measure.needs))
         return self._value(measure, target, self.options(measure))
 
     def inference(self, secret: str) -> dict[str, Value]:
-        """Inference: a sensitive attribute is the target."""
+        """Measure inference: a sensitive attribute is the target."""
         order, ordered = self._order(secret)
         parts = self.settings.partitions.get(secret)
         partition = None if parts is None else {p: [str(x) for x in v] for p, v in parts.items()}
@@ -266,7 +271,7 @@ class TableMeasures:
             named=self.settings.named_value(secret),
         )
         self.value_counts[secret] = counts.values.things
-        self.values[secret] = counts.values, counts.missing
+        self.values[secret] = (counts.values, counts.missing)
         if counts.joint is not None:
             self.joint[secret] = counts.confidence or counts.joint
         if counts.missing:
@@ -287,13 +292,13 @@ class TableMeasures:
         return {m.id: self._value(m, target, {**self.options(m), **beside}) for m in chosen}
 
     def count_values(self, secret: str, needs: frozenset[str] = frozenset()) -> SecretCounts:
-        """Count how often each value of a secret occurs, and what a measure needs."""
+        """Count how often each value of a secret occurs, and what the measure `needs`."""
         counts = self.questions.secret_counts(self.roles.quasi, secret, needs)
-        self.values[secret] = counts.values, counts.missing
+        self.values[secret] = (counts.values, counts.missing)
         return counts
 
     def certain_people(self, secrets: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """By secret how many people are in classes where all have one value, of how many.
+        """For each secret count the people in classes where all have one value, and all people.
 
         Cells that were counted already are not counted again.
         """
@@ -307,7 +312,7 @@ class TableMeasures:
         return certain
 
     def best_numbers(self, ids: Collection[str]) -> dict[str | None, dict[str, Value]]:
-        """Numbers of the same records in one class: no release can do better."""
+        """The numbers of the same records in one class: no release can do better."""
         bounded = [m for m in self.measures if m.id in ids and has_bound(m)]
         people = self.questions.people
         record = RecordTarget(records_in_one_class(people or self.questions.records))
@@ -318,12 +323,13 @@ class TableMeasures:
                 if "record" in m.kinds
             }
         }
-        if people is not None:  # merging classes merges people: no bound is known of a secret
+        if people is not None:  # merging classes merges people: there is no bound for a secret
             return best
         for secret, (values, missing) in self.values.items():
             if values.things > MOST_VALUES or not any("secret" in m.kinds for m in bounded):
                 continue
-            value, named = self.settings.named_value(secret), None
+            value = self.settings.named_value(secret)
+            named = None
             if value is not None:
                 named = self.questions.tally(secret, self.roles.quasi).get(value)
             target = SecretTarget(secret_in_one_class(values, missing, named))
@@ -339,13 +345,13 @@ class TableMeasures:
     def of_suppressed(
         self, ids: Collection[str], numbers: Mapping[str, Value]
     ) -> tuple[dict[str, Value], dict[str, dict[str, Value]]]:
-        """Measure the suppressed records as a class of their own; nothing where there are none.
+        """Measure the suppressed records as a class of their own; return nothing without any.
 
-        Only those of the measures `ids` are there that a class alone can breach a limit on. The
-        base of a secret is that of all records. `numbers` are those of the other records: counts
-        of people in small classes are theirs with this class added, where it is that small. An
-        outsider who knows the kept columns tells the suppressed records apart by them. A secret
-        that is a quasi-identifier as well was suppressed with the others.
+        Only measures among `ids` whose limit a single class can breach are computed. The base rate
+        of a secret is that of all records. `numbers` are the numbers of the other records: counts
+        of people in small classes add this class to them, if it is small. An outsider who knows the
+        kept columns distinguishes suppressed records by them. A secret that is a quasi-identifier
+        as well was suppressed with the others.
         """
         suppressed: SuppressedRecords | None = self.questions.suppressed
         if suppressed is None:
@@ -363,7 +369,7 @@ class TableMeasures:
     def _suppressed_records(
         self, size: ClassSize, chosen: Sequence[Measure], numbers: Mapping[str, Value]
     ) -> dict[str, Value]:
-        one_class = RecordCounts(size.members, Sizes.from_arrays([size.members], [1]))
+        one_class = RecordCounts(records=size.members, sizes=Sizes.from_arrays([size.members], [1]))
         values = self._suppressed_classes(one_class, size, chosen, numbers)
         if not self.roles.knowable or not chosen:
             return values
@@ -378,17 +384,19 @@ class TableMeasures:
         chosen: Sequence[Measure],
         numbers: Mapping[str, Value],
     ) -> dict[str, Value]:
-        """Measures of the suppressed records in the classes of `counts`.
+        """Compute the measures of the suppressed records in the classes of `counts`.
 
-        Counts of people in small classes are those of all records of the table.
+        Counts of people in small classes include all records of the table.
         """
         values = self.of_classes(counts, chosen)
         people = self.questions.people or self.questions.records
         for count in ("records_below", "unique_records"):
-            own, others = values.pop(count, None), numbers.get(count)
+            own = values.pop(count, None)
+            others = numbers.get(count)
             if own is not None and others is not None and others.value is not None:
                 together = with_small_classes(others, people, own, size)
-                values |= {} if together is None else {count: together}
+                if together is not None:
+                    values[count] = together
         return values
 
     def _suppressed_secret(
@@ -410,7 +418,13 @@ class TableMeasures:
                     hierarchy = suppressed_hierarchy(spec, values)
                     counts = values.secret_counts(secret, hierarchy=hierarchy)
             except (InputError, UsageError):
-                none = Value(measure.id, None, measure.unit, measure.riskier, NOT_PLACED)
+                none = Value(
+                    id=measure.id,
+                    value=None,
+                    unit=measure.unit,
+                    riskier=measure.riskier,
+                    reason=NOT_PLACED,
+                )
                 measured[measure.id] = none
                 continue
             target = SecretTarget(counts)
@@ -419,7 +433,8 @@ class TableMeasures:
 
     def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
         present = set(self.questions.values(secret, self.roles.quasi))
-        if absent := sum(v not in present for members in partition.values() for v in members):
+        absent = sum(v not in present for members in partition.values() for v in members)
+        if absent:
             self.warnings.append(
                 Remark("partition_absent", column=repr(secret), values=plural(absent, "value"))
             )
@@ -431,11 +446,14 @@ class TableMeasures:
             from sievert import population  # few tables are measured as a sample
 
             options |= {"estimate": population.cautious, "count_people": population.population_size}
-        return options | ({"k": [options["k"]]} if isinstance(options.get("k"), int) else {})
+        if isinstance(options.get("k"), int):
+            options["k"] = [options["k"]]
+        return options
 
     def _order(self, secret: str) -> tuple[list[str] | None, bool]:
-        """The order of a secret's values: given, or the type's own; and whether there is one."""
-        if (order := self.settings.orders.get(secret)) is not None:
+        """The given order of a secret's values (None: the type's own), and whether there is one."""
+        order = self.settings.orders.get(secret)
+        if order is not None:
             return [str(v) for v in order], True
         return None, self.questions.engine.kind(secret) in ("float", "ordered")
 
@@ -450,11 +468,12 @@ class TableMeasures:
         if is_made_from_data(spec):
             counts = self.questions.cube((secret,)).value_counts(0)
             values = {v: counts[v] for v in values}
-        # without any value, one branch
-        return to_hierarchy(spec, values) if values else Hierarchy({"": (ROOT,)})
+        if not values:
+            return Hierarchy({"": (ROOT,)})  # one branch
+        return to_hierarchy(spec, values)
 
     def of_other(self, questions: Questions) -> TableMeasures:
-        """The same measures of another table with the same roles."""
+        """Measure another table with the same roles in the same way."""
         ids = [measure.id for measure in self.measures]
         return TableMeasures(questions, self.roles, self.settings, ids, self.clock)
 
@@ -468,22 +487,22 @@ class TableMeasures:
             and self.roles.person is not None
         )
         return Value(
-            measure.id,
-            number,
-            "people" if people else measure.unit,
-            measure.riskier,
-            result.reason,
-            dict(result.details),
+            id=measure.id,
+            value=number,
+            unit="people" if people else measure.unit,
+            riskier=measure.riskier,
+            reason=result.reason,
+            details=dict(result.details),
         )
 
 
 def with_kept(numbers: Mapping[str, Value], others: Mapping[str, Value]) -> dict[str, Value]:
-    """Put the number of the smaller classes beside each number that it differs from."""
+    """Put the number of the smaller classes beside each number that differs from it."""
     return {m: _with_smaller(value, others.get(m)) for m, value in numbers.items()}
 
 
 def _with_smaller(value: Value, other: Value | None) -> Value:
-    """A number with the one of the smaller classes beside it, where these differ."""
+    """Put the number of the smaller classes beside a number, if the two differ."""
     if other is None or (other.value, other.reason) == (value.value, value.reason):
         return value
     details = {**value.details, WITH_KEPT: other.value}
@@ -493,10 +512,10 @@ def _with_smaller(value: Value, other: Value | None) -> Value:
 
 
 def with_small_classes(value: Value, people: int, own: Value, size: ClassSize) -> Value | None:
-    """A count of people in small classes, or their share, with those of suppressed records.
+    """Add the suppressed records to a count, or share, of people in small classes.
 
-    The `value` is of the other `people`, and `own` of the suppressed records, whose `size` is
-    known. None where no suppressed record is in a small class.
+    `value` is the number of the other `people`, and `own` that of the suppressed records, whose
+    class has the `size`. None if no suppressed record is in a small class.
     """
     if value.id == "unique_records":
         if not own.details["records"]:
@@ -518,7 +537,7 @@ def with_small_classes(value: Value, people: int, own: Value, size: ClassSize) -
 
 
 def suppressed_hierarchy(spec: Any, values: SuppressedValues) -> Hierarchy | None:
-    """The hierarchy of a secret for the values of all records; one branch where there are none."""
+    """The hierarchy of a secret for the values of all records; one branch if there are none."""
     if spec is None or isinstance(spec, Hierarchy):
         return spec
     pairs = zip(values.texts, values.whole.tolist(), strict=True)
@@ -527,20 +546,22 @@ def suppressed_hierarchy(spec: Any, values: SuppressedValues) -> Hierarchy | Non
 
 
 def most_cells(table: TableMeasures) -> int:
-    """How many combinations, with each secret in turn, a table that was measured has at most."""
+    """The largest possible number of combinations of a measured table, with each secret."""
     questions = table.questions
-    classes, cells = questions.sizes(table.roles.quasi).things, 0
+    classes = questions.sizes(table.roles.quasi).things
+    cells = 0
     if questions.people is not None:  # combinations with the person
         return questions.records * max(1, len(table.roles.sensitive))
     for secret in table.roles.sensitive:
-        joint, values = table.joint.get(secret), table.value_counts.get(secret, questions.records)
+        joint = table.joint.get(secret)
+        values = table.value_counts.get(secret, questions.records)
         most = min(questions.records, classes * values)
         cells += most if joint is None else int(joint.times.sum())
     return max(cells, classes)
 
 
 def clamp_to_bounds(measure: Measure, number: Number) -> Number:
-    """A number outside its range by rounding is put on the edge; by more, it is a defect."""
+    """Put a number that rounding moved out of its range on the edge; it must not be farther out."""
     require(
         not isinstance(number, float) or math.isfinite(number),
         f"{measure.id} is not a finite number",

@@ -1,7 +1,7 @@
 """Measures where a missing quasi-identifier matches anything: of records, as there are no classes.
 
-Beside each number is that of the classes in which missing is a value of its own: a few records
-without any value would else make everybody match many.
+Beside each number is the number of the classes in which missing is a value of its own. Otherwise a
+few records without any value make everybody match many.
 """
 
 from dataclasses import replace
@@ -29,19 +29,21 @@ def no_values(secret: str) -> Remark:
 
 
 def diversity_column(secret: str, kind: str) -> str:
-    """The column of a file of records with the number of values among those that match one."""
+    """The name of the column, in a file of records, with the number of values among its matches."""
     return f"{files.escape_formula(secret) if kind == 'csv' else secret}.l_diversity"
 
 
 def reidentification_under_wildcards(
     measures: TableMeasures, alpha: Fraction, risks: PopulationRisks | None
 ) -> dict[str, Value]:
-    """Re-identification by the records that match each, which `risks` may have counted."""
-    questions, quasi = measures.questions, measures.roles.quasi
+    """The measures of re-identification by matching records, which `risks` may have counted."""
+    questions = measures.questions
+    quasi = measures.roles.quasi
     frequencies = None if risks is None else risks.frequencies
     if frequencies is None:
         measures.clock("matching wildcards", questions)
-        histogram, parts = questions.record_counts(quasi, wildcard=True).wildcard, 1
+        histogram = questions.record_counts(quasi, wildcard=True).wildcard
+        parts = 1
     else:
         histogram = Sizes.from_arrays(frequencies.matching, frequencies.classes.counts)
         parts = frequencies.parts
@@ -62,17 +64,26 @@ def reidentification_under_wildcards(
             for name in ("k_anonymity", "records_below")
         }
     return {
-        m.id: Value(m.id, result.value, m.unit, m.riskier, None, dict(result.details))
+        m.id: Value(
+            id=m.id,
+            value=results[m.id].value,
+            unit=m.unit,
+            riskier=m.riskier,
+            reason=None,
+            details=dict(results[m.id].details),
+        )
         for m in measures.measures
-        if (result := results.get(m.id)) is not None
+        if m.id in results
     }
 
 
 def inference_under_wildcards(
     measures: TableMeasures, secret: str
 ) -> tuple[dict[str, Value], Ints | None]:
-    """Of a secret, the fewest values among the records that match one, and those of each class."""
-    measure, questions, quasi = BY_ID["l_diversity"], measures.questions, measures.roles.quasi
+    """The fewest values of a secret among the matches of a record, and the values of each class."""
+    measure = BY_ID["l_diversity"]
+    questions = measures.questions
+    quasi = measures.roles.quasi
     if measure not in measures.measures:
         return {}, None
     from sievert.measurement.combinations import count_combinations
@@ -87,5 +98,12 @@ def inference_under_wildcards(
         return {}, None
     strictly = measures.only(measure, secret)
     details = {**READING, "missing_as_value": strictly.value, **strictly.details}
-    fewest = Value(measure.id, int(numbers.min()), measure.unit, measure.riskier, None, details)
+    fewest = Value(
+        id=measure.id,
+        value=int(numbers.min()),
+        unit=measure.unit,
+        riskier=measure.riskier,
+        reason=None,
+        details=details,
+    )
     return {measure.id: fewest}, numbers

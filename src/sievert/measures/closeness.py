@@ -43,6 +43,93 @@ def _gap(gaps: Gaps | None, records: int) -> float:
     return kernel.ratio(*kernel.largest_ratio(gaps.gap, bottom))
 
 
+def moved_share(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the distance of equally far values is above the limit."""
+    moved = 0
+    for s in seen:
+        moved = moved + np.maximum(0, tally[s] * records - totals[s] * size)
+    return moved / (size * records) - limit
+
+
+T_CLOSENESS = Measure(
+    id="t_closeness",
+    title="Largest shift of a group (t-closeness)",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="high",
+    formula="max_q 1/2 sum_s |p(s|q) - p(s)|",
+    source="Li, Li and Venkatasubramanian 2007",
+    reading="share of the worst class that would have to change value to look like the table",
+    laws=(*BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER),
+    compute=lambda target, _: _gap(target.counts.gaps, target.records),
+    kinds=("secret",),
+    needs=frozenset({"gaps"}),
+    aliases=("t", "EMD", "equal-distance EMD"),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(name="equal_t", side="max", excess=moved_share, convex=True, distance=True),
+    ),
+    exposes_group=True,
+)
+
+
+def moved_in_tree(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the mean over levels of the distance of labels is above the limit."""
+    moved = 0
+    for level in range(len(tree)):
+        work[:] = 0
+        for s in range(len(totals)):
+            work[tree[level, s]] += tally[s] * records - totals[s] * size
+        for label in range(len(totals)):
+            moved = moved + np.maximum(0, work[label])
+    return moved / (size * records * len(tree)) - limit
+
+
+T_CLOSENESS_HIERARCHICAL = Measure(
+    id="t_closeness_hierarchical",
+    title="Largest shift, hierarchy",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="high",
+    formula="max_q earth mover's distance, ground distance level of the common ancestor / height",
+    source="Li, Li and Venkatasubramanian 2007",
+    reading="as t-closeness, but values that are alike by the hierarchy count as near",
+    laws=(*ALWAYS, Law.REPETITION, *MONOTONE),
+    compute=lambda target, _: _gap(target.counts.hierarchy_gaps, target.records),
+    kinds=("secret",),
+    needs=frozenset({"hierarchy"}),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(name="tree_t", side="max", excess=moved_in_tree, convex=True, distance=True),
+    ),
+    exposes_group=True,
+)
+
+
 def t_closeness_ordered(target: SecretTarget, options: Options) -> MeasureResult:
     """max over q of 1/(m-1) · sum over i < m of |cumulated p(.|q) - cumulated p|."""
     which = {"order": options["order"]} if "order" in options else {}
@@ -59,16 +146,17 @@ def t_closeness_ordered(target: SecretTarget, options: Options) -> MeasureResult
 
 
 def _ordered_distances(ranked: Ranked, records: int) -> Floats:
-    """The distance of every class in floating point, good to about 1e-12.
+    """The distance of every class in floating point, with an error of about 1e-12.
 
-    Between two values that occur in a class its cumulated share stands still while the table's
-    rises, so the sum of |difference| over that run of ranks follows from cumulated sums of the
-    table and the one rank where the sign changes: no class is ever spread over all values.
+    Between two values that occur in a class, the cumulated share of the class is constant and that
+    of the table rises. So the sum of |difference| over these ranks follows from cumulated sums of
+    the table and the one rank where the sign changes: no class needs an array over all values.
     """
     m = len(ranked.totals)
     table = np.cumsum(ranked.totals) / records  # P(0..i)
     summed = np.concatenate([[0.0], np.cumsum(table)])  # sum of P over ranks < i
-    starts, ranks = ranked.starts, ranked.ranks
+    starts = ranked.starts
+    ranks = ranked.ranks
     loops = len(ranks) >= COMPILE and "numba" in sys.modules and compile_loops(_walk_classes)
     if loops:
         distances = np.empty(len(starts))
@@ -89,7 +177,7 @@ def _ordered_distances(ranked: Ranked, records: int) -> Floats:
 def _walk_classes(
     ranks: Ints, counts: Ints, bounds: Ints, table: Floats, summed: Floats, distances: Floats
 ) -> None:
-    """The same in loops, cell by cell, for compiled code that is loaded already."""
+    """Write the distance of every class to `distances`, cell by cell, in compiled code."""
     last = len(table) - 1
     for c in range(len(distances)):
         size = here = 0
@@ -98,9 +186,11 @@ def _walk_classes(
         distance = summed[ranks[bounds[c]]]
         for cell in range(bounds[c], bounds[c + 1]):
             here += counts[cell]
-            share, rank = here / size, ranks[cell]
+            share = here / size
+            rank = ranks[cell]
             stop = ranks[cell + 1] if cell + 1 < bounds[c + 1] else last
-            turn, end = rank, stop
+            turn = rank
+            end = stop
             while turn < end:  # the first rank from which on the table's share is above
                 middle = (turn + end) // 2
                 if table[middle] <= share:
@@ -113,8 +203,9 @@ def _walk_classes(
 
 
 def _different_classes(ranked: Ranked, places: Ints) -> list[int]:
-    """One of some classes for all that have the same pairs."""
-    lengths, different = np.diff(np.append(ranked.starts, len(ranked.ranks)))[places], []
+    """One of the classes at `places` for all classes that have the same pairs."""
+    lengths = np.diff(np.append(ranked.starts, len(ranked.ranks)))[places]
+    different = []
     for length in np.unique(lengths).tolist():
         own = places[lengths == length]
         cells = ranked.starts[own][:, None] + np.arange(length)
@@ -137,6 +228,51 @@ def _ordered_distance(ranked: Ranked, i: int, records: int) -> Fraction:
         table += n
         distance += abs(here * records - table * size)
     return Fraction(distance, records * size * (len(ranked.totals) - 1))
+
+
+def moved_ranks(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the distance in ranks is above the limit."""
+    steps = max(len(totals) - 1, 1)
+    moved = 0
+    ahead = 0
+    for s in range(len(totals) - 1):
+        ahead = ahead + tally[s] * records - totals[s] * size
+        moved = moved + np.abs(ahead)
+    return moved / (size * records * steps) - limit
+
+
+T_CLOSENESS_ORDERED = Measure(
+    id="t_closeness_ordered",
+    title="Largest shift, ordered values",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="high",
+    formula="max_q 1/(m-1) sum_i |P(i|q) - P(i)|, P cumulated",
+    source="Li, Li and Venkatasubramanian 2007",
+    reading="mean distance in ranks that a class is away from the table, 1 = from end to end",
+    laws=(*ALWAYS, Law.REPETITION, *MONOTONE),
+    compute=t_closeness_ordered,
+    kinds=("secret",),
+    needs=frozenset({"order"}),
+    aliases=("EMD", "ordered EMD", "ordered t-closeness"),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(name="ordered_t", side="max", excess=moved_ranks, convex=True, distance=True),
+    ),
+    exposes_group=True,
+)
 
 
 class _Gains:
@@ -163,7 +299,8 @@ class _Gains:
         """p(s|q)/p(s) - 1 of every cell, from exact differences."""
         c = self.cells
         n, q, s = kernel.exact_products(self.records, c.count, c.class_size, c.value_size)
-        top, bottom = n * self.records - q * s, q * s
+        top = n * self.records - q * s
+        bottom = q * s
         return np.asarray(top, dtype=np.float64) / np.asarray(bottom, dtype=np.float64)
 
     def highest(self) -> Fraction:
@@ -178,95 +315,6 @@ class _Gains:
 def _beta(gains: _Gains) -> float:
     """max(0, max over q and s of (p(s|q) - p(s))/p(s))."""
     return float(max(Fraction(0), gains.highest() - 1))
-
-
-def enhanced_beta_likeness(target: SecretTarget, options: Options) -> MeasureResult:
-    """max over s of min(B, -ln p(s)), B the basic value of the table."""
-    gains = _Gains(target)
-    rarity = kernel.log2_ratio(gains.cells.value_size, target.records) * kernel.LN2
-    satisfiable = bool(np.all(gains.excess() <= rarity))  # equal only where both are 0
-    return MeasureResult(
-        min(_beta(gains), float(rarity.max())), details={"satisfiable": satisfiable}
-    )
-
-
-def delta_disclosure(target: SecretTarget, options: Options) -> Number | MeasureResult:
-    """max over q and all s of |ln(p(s|q)/p(s))|; unbounded where a class lacks a value."""
-    return (
-        undefined(UNBOUNDED)
-        if int(target.profiles.lengths.min()) < target.values.things
-        else delta_disclosure_present(target, options)
-    )
-
-
-def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
-    """The same over the values that occur in the class."""
-    gains = _Gains(target)
-    return max(abs(kernel.ln(gains.highest())), abs(kernel.ln(gains.lowest())))
-
-
-# -- what limits demand of a class -----------------------------------------------------------------
-
-
-def moved_share(
-    tally: Any,
-    seen: Any,
-    size: Any,
-    totals: Ints,
-    records: int,
-    limit: float,
-    value: int,
-    tree: Ints,
-    work: Any,
-) -> Any:
-    """How far the distance of equally far values is above the limit."""
-    moved = 0
-    for s in seen:
-        moved = moved + np.maximum(0, tally[s] * records - totals[s] * size)
-    return moved / (size * records) - limit
-
-
-def moved_ranks(
-    tally: Any,
-    seen: Any,
-    size: Any,
-    totals: Ints,
-    records: int,
-    limit: float,
-    value: int,
-    tree: Ints,
-    work: Any,
-) -> Any:
-    """How far the distance in ranks is above the limit."""
-    steps = max(len(totals) - 1, 1)
-    moved = 0
-    ahead = 0
-    for s in range(len(totals) - 1):
-        ahead = ahead + tally[s] * records - totals[s] * size
-        moved = moved + np.abs(ahead)
-    return moved / (size * records * steps) - limit
-
-
-def moved_in_tree(
-    tally: Any,
-    seen: Any,
-    size: Any,
-    totals: Ints,
-    records: int,
-    limit: float,
-    value: int,
-    tree: Ints,
-    work: Any,
-) -> Any:
-    """How far the mean over levels of the distance of labels is above the limit."""
-    moved = 0
-    for level in range(len(tree)):
-        work[:] = 0
-        for s in range(len(totals)):
-            work[tree[level, s]] += tally[s] * records - totals[s] * size
-        for label in range(len(totals)):
-            moved = moved + np.maximum(0, work[label])
-    return moved / (size * records * len(tree)) - limit
 
 
 def beta_excess(
@@ -290,9 +338,48 @@ def beta_excess(
 
 
 def _largest_beta(totals: Ints, limit: float) -> float:
-    """All records of a class have the rarest value."""
+    """The excess if all records of a class have the rarest value."""
     rarest = min(int(n) for n in totals if n)
     return max(0.0, (int(totals.sum()) - rarest) / rarest - limit)
+
+
+BETA_LIKENESS = Measure(
+    id="beta_likeness",
+    title="Basic beta-likeness",
+    unit="1",
+    low=0,
+    high=None,
+    riskier="high",
+    formula="max(0, max_q,s (p(s|q) - p(s))/p(s))",
+    source="Cao and Karras 2012",
+    reading="a value is at most 1 + beta times as likely in a class as in the table",
+    laws=(*BLIND, *MONOTONE, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
+    compute=lambda target, _: _beta(_Gains(target)),
+    kinds=("secret",),
+    needs=frozenset({"joint"}),
+    aliases=("beta",),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(
+            name="beta",
+            side="max",
+            excess=beta_excess,
+            convex=True,
+            largest_excess=_largest_beta,
+        ),
+    ),
+)
+
+
+def enhanced_beta_likeness(target: SecretTarget, options: Options) -> MeasureResult:
+    """max over s of min(B, -ln p(s)), B the basic value of the table."""
+    gains = _Gains(target)
+    rarity = kernel.log2_ratio(gains.cells.value_size, target.records) * kernel.LN2
+    satisfiable = bool(np.all(gains.excess() <= rarity))  # equal only where both are 0
+    return MeasureResult(
+        min(_beta(gains), float(rarity.max())), details={"satisfiable": satisfiable}
+    )
 
 
 def enhanced_excess(
@@ -316,7 +403,7 @@ def enhanced_excess(
 
 
 def _largest_enhanced(totals: Ints, limit: float) -> float:
-    """All records of a class have one value, the one that is then furthest above its bound."""
+    """The excess if all records of a class have the value that is then furthest above its bound."""
     records = int(totals.sum())
     largest = 0.0
     for number in totals:
@@ -325,6 +412,96 @@ def _largest_enhanced(totals: Ints, limit: float) -> float:
             bound = min(limit, math.log(records / int(number)))
             largest = max(largest, gain - bound)
     return largest
+
+
+ENHANCED_BETA_LIKENESS = Measure(
+    id="enhanced_beta_likeness",
+    title="Enhanced beta-likeness",
+    unit="nats",
+    low=0,
+    high=None,
+    riskier="high",
+    formula="max_s min(B, -ln p(s)), B = beta_likeness",
+    source="Cao and Karras 2012 (pycanon's reading)",
+    reading="beta capped by minus the logarithm of the rarest value's frequency",
+    laws=(*BLIND, *MONOTONE),
+    compute=enhanced_beta_likeness,
+    kinds=("secret",),
+    needs=frozenset({"joint"}),
+    aliases=("enhanced beta",),
+    influence=None,
+    of_class=True,
+    class_rules=(
+        ClassRule(
+            name="enhanced",
+            side="max",
+            excess=enhanced_excess,
+            convex=True,
+            largest_excess=_largest_enhanced,
+        ),
+    ),
+)
+
+
+def delta_disclosure(target: SecretTarget, options: Options) -> Number | MeasureResult:
+    """max over q and all s of |ln(p(s|q)/p(s))|; unbounded where a class lacks a value."""
+    if int(target.profiles.lengths.min()) < target.values.things:
+        return undefined(UNBOUNDED)
+    return delta_disclosure_present(target, options)
+
+
+def delta_breaks(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """Whether the class lacks a value of the table, or |ln(p(s|q)/p(s))| is above the limit."""
+    largest = 0.0
+    values = 0
+    for s in seen:
+        if totals[s] > 0:
+            occurs = np.minimum(tally[s], 1)
+            ratio = (np.maximum(tally[s], 1) * records) / (size * totals[s])
+            largest = np.maximum(largest, occurs * np.abs(np.log(ratio)))
+            values = values + occurs
+    of_table = 0
+    for s in range(len(totals)):
+        if totals[s] > 0:
+            of_table += 1
+    return (largest > limit + DUST) | (values < of_table)
+
+
+DELTA_DISCLOSURE = Measure(
+    id="delta_disclosure",
+    title="delta-disclosure",
+    unit="nats",
+    low=0,
+    high=None,
+    riskier="high",
+    formula="max_q,s |ln(p(s|q)/p(s))|, all s of the table",
+    source="Brickell and Shmatikov 2008",
+    reading="unbounded as soon as a class lacks a value: it can be ruled out for its members",
+    laws=(*BLIND, *MONOTONE),
+    compute=delta_disclosure,
+    kinds=("secret",),
+    needs=frozenset({"joint"}),
+    aliases=("delta",),
+    influence=None,
+    of_class=True,
+    class_rules=(ClassRule(name="delta", side="max", excess=delta_breaks),),
+)
+
+
+def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
+    """max over q and the values of q of |ln(p(s|q)/p(s))|."""
+    gains = _Gains(target)
+    return max(abs(kernel.ln(gains.highest())), abs(kernel.ln(gains.lowest())))
 
 
 def delta_present_breaks(
@@ -348,188 +525,32 @@ def delta_present_breaks(
     return largest > limit + DUST
 
 
-def delta_breaks(
-    tally: Any,
-    seen: Any,
-    size: Any,
-    totals: Ints,
-    records: int,
-    limit: float,
-    value: int,
-    tree: Ints,
-    work: Any,
-) -> Any:
-    """The same, and a class breaks every limit if it lacks a value of the table."""
-    largest = 0.0
-    values = 0
-    for s in seen:
-        if totals[s] > 0:
-            occurs = np.minimum(tally[s], 1)
-            ratio = (np.maximum(tally[s], 1) * records) / (size * totals[s])
-            largest = np.maximum(largest, occurs * np.abs(np.log(ratio)))
-            values = values + occurs
-    of_table = 0
-    for s in range(len(totals)):
-        if totals[s] > 0:
-            of_table += 1
-    return (largest > limit + DUST) | (values < of_table)
+DELTA_DISCLOSURE_PRESENT = Measure(
+    id="delta_disclosure_present",
+    title="delta-disclosure of present values",
+    unit="nats",
+    low=0,
+    high=None,
+    riskier="high",
+    formula="max_q,s |ln(p(s|q)/p(s))|, s with n_qs > 0",
+    source="pycanon's delta_disclosure",
+    reading="for comparison with pycanon: it can rise when values are merged",
+    laws=BLIND,
+    compute=delta_disclosure_present,
+    kinds=("secret",),
+    needs=frozenset({"joint"}),
+    influence=None,
+    of_class=True,
+    class_rules=(ClassRule(name="delta_present", side="max", excess=delta_present_breaks),),
+)
 
 
 CLOSENESS: tuple[Measure, ...] = (
-    Measure(
-        "t_closeness",
-        "Largest shift of a group (t-closeness)",
-        "1",
-        0,
-        1,
-        "high",
-        "max_q 1/2 sum_s |p(s|q) - p(s)|",
-        "Li, Li and Venkatasubramanian 2007",
-        "share of the worst class that would have to change value to look like the table",
-        (*BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER),
-        lambda target, _: _gap(target.counts.gaps, target.records),
-        ("secret",),
-        frozenset({"gaps"}),
-        aliases=("t", "EMD", "equal-distance EMD"),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(name="equal_t", side="max", excess=moved_share, convex=True, distance=True),
-        ),
-        exposes_group=True,
-    ),
-    Measure(
-        "t_closeness_ordered",
-        "Largest shift, ordered values",
-        "1",
-        0,
-        1,
-        "high",
-        "max_q 1/(m-1) sum_i |P(i|q) - P(i)|, P cumulated",
-        "Li, Li and Venkatasubramanian 2007",
-        "mean distance in ranks that a class is away from the table, 1 = from end to end",
-        (*ALWAYS, Law.REPETITION, *MONOTONE),
-        t_closeness_ordered,
-        ("secret",),
-        frozenset({"order"}),
-        aliases=("EMD", "ordered EMD", "ordered t-closeness"),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(name="ordered_t", side="max", excess=moved_ranks, convex=True, distance=True),
-        ),
-        exposes_group=True,
-    ),
-    Measure(
-        "t_closeness_hierarchical",
-        "Largest shift, hierarchy",
-        "1",
-        0,
-        1,
-        "high",
-        "max_q earth mover's distance, ground distance level of the common ancestor / height",
-        "Li, Li and Venkatasubramanian 2007",
-        "as t-closeness, but values that are alike by the hierarchy count as near",
-        (*ALWAYS, Law.REPETITION, *MONOTONE),
-        lambda target, _: _gap(target.counts.hierarchy_gaps, target.records),
-        ("secret",),
-        frozenset({"hierarchy"}),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(name="tree_t", side="max", excess=moved_in_tree, convex=True, distance=True),
-        ),
-        exposes_group=True,
-    ),
-    Measure(
-        "beta_likeness",
-        "Basic beta-likeness",
-        "1",
-        0,
-        None,
-        "high",
-        "max(0, max_q,s (p(s|q) - p(s))/p(s))",
-        "Cao and Karras 2012",
-        "a value is at most 1 + beta times as likely in a class as in the table",
-        (*BLIND, *MONOTONE, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
-        lambda target, _: _beta(_Gains(target)),
-        ("secret",),
-        frozenset({"joint"}),
-        aliases=("beta",),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(
-                name="beta",
-                side="max",
-                excess=beta_excess,
-                convex=True,
-                largest_excess=_largest_beta,
-            ),
-        ),
-    ),
-    Measure(
-        "enhanced_beta_likeness",
-        "Enhanced beta-likeness",
-        "nats",
-        0,
-        None,
-        "high",
-        "max_s min(B, -ln p(s)), B = beta_likeness",
-        "Cao and Karras 2012 (pycanon's reading)",
-        "beta capped by minus the logarithm of the rarest value's frequency",
-        (*BLIND, *MONOTONE),
-        enhanced_beta_likeness,
-        ("secret",),
-        frozenset({"joint"}),
-        aliases=("enhanced beta",),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(
-                name="enhanced",
-                side="max",
-                excess=enhanced_excess,
-                convex=True,
-                largest_excess=_largest_enhanced,
-            ),
-        ),
-    ),
-    Measure(
-        "delta_disclosure",
-        "delta-disclosure",
-        "nats",
-        0,
-        None,
-        "high",
-        "max_q,s |ln(p(s|q)/p(s))|, all s of the table",
-        "Brickell and Shmatikov 2008",
-        "unbounded as soon as a class lacks a value: it can be ruled out for its members",
-        (*BLIND, *MONOTONE),
-        delta_disclosure,
-        ("secret",),
-        frozenset({"joint"}),
-        aliases=("delta",),
-        influence=None,
-        of_class=True,
-        class_rules=(ClassRule(name="delta", side="max", excess=delta_breaks),),
-    ),
-    Measure(
-        "delta_disclosure_present",
-        "delta-disclosure of present values",
-        "nats",
-        0,
-        None,
-        "high",
-        "max_q,s |ln(p(s|q)/p(s))|, s with n_qs > 0",
-        "pycanon's delta_disclosure",
-        "for comparison with pycanon: it can rise when values are merged",
-        BLIND,
-        delta_disclosure_present,
-        ("secret",),
-        frozenset({"joint"}),
-        influence=None,
-        of_class=True,
-        class_rules=(ClassRule(name="delta_present", side="max", excess=delta_present_breaks),),
-    ),
+    T_CLOSENESS,
+    T_CLOSENESS_ORDERED,
+    T_CLOSENESS_HIERARCHICAL,
+    BETA_LIKENESS,
+    ENHANCED_BETA_LIKENESS,
+    DELTA_DISCLOSURE,
+    DELTA_DISCLOSURE_PRESENT,
 )

@@ -26,9 +26,12 @@ from sievert.measures.target import SecretTarget
 
 
 def _highest_gain(cells: JointCounts, records: int) -> float:
-    """max over q and s of (n_qs·N - n_q·n_s)/(n_q·(N - n_s)); 0 where everybody has the value."""
-    every = kernel.exact_products(records, cells.count, cells.class_size, cells.value_size)
-    n, q, s = (column[every[2] < records] for column in every)
+    """max over q, s of (n_qs·N - n_q·n_s)/(n_q·(N - n_s)); 0 where everybody has the value."""
+    n, q, s = kernel.exact_products(records, cells.count, cells.class_size, cells.value_size)
+    others = s < records
+    n = n[others]
+    q = q[others]
+    s = s[others]
     if not len(n):
         return 0.0
     if bool((n == q).any()):
@@ -37,13 +40,15 @@ def _highest_gain(cells: JointCounts, records: int) -> float:
 
 
 def _guess_gain(profiles: Profiles, most: int, records: int) -> float:
-    """(V_post - V_prior)/(1 - V_prior), of which `most` records have the most frequent value."""
+    """(V_post - V_prior)/(1 - V_prior), where `most` records have the most frequent value."""
+    if most == records:
+        return 0.0
     right = int((profiles.largest * profiles.times).sum())
-    return 0.0 if most == records else float(Fraction(right - most, records - most))
+    return float(Fraction(right - most, records - most))
 
 
 def _most_known(target: SecretTarget) -> int:
-    """How many records have the most frequent value that is not missing."""
+    """Count the records with the most frequent value that is not missing."""
     values: Sizes = target.values
     if values.most != target.counts.missing or int(values.times[-1]) > 1:
         return values.most
@@ -51,10 +56,12 @@ def _most_known(target: SecretTarget) -> int:
 
 
 def _gain(target: SecretTarget, gain: float, known: float | None) -> MeasureResult:
-    """A gain, beside it that of the records whose secret is known, and whether it is constant."""
-    missing, records = target.counts.missing, target.records
+    """Put beside a gain the gain of records with a known secret; say if the secret is constant."""
+    missing = target.counts.missing
+    records = target.records
     if not missing:
-        constant, details = target.values.things == 1, {}
+        constant = target.values.things == 1
+        details = {}
     else:
         constant = missing == records or target.values.things == 2  # one value beside missing
         details = target.without_missing(known)
@@ -63,10 +70,13 @@ def _gain(target: SecretTarget, gain: float, known: float | None) -> MeasureResu
 
 def confidence_gain(target: SecretTarget, _: Options) -> MeasureResult:
     """max over q and s of (p(s|q) - p(s))/(1 - p(s)); 0 for a constant secret."""
-    counts, known = target.counts, None
-    cells, people = counts.joint, target.records
+    counts = target.counts
+    known = None
+    cells = counts.joint
+    people = target.records
     if counts.confidence is not None and counts.people is not None:
-        cells, people = counts.confidence, counts.people
+        cells = counts.confidence
+        people = counts.people
     assert cells is not None
     if counts.known_joint is not None:
         holders = counts.known_people or target.records - counts.missing
@@ -95,54 +105,62 @@ def gain_excess(
     return largest - limit
 
 
+CONFIDENCE_GAIN = Measure(
+    id="confidence_gain",
+    title="Highest gain in confidence",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="high",
+    formula="max_q,s (p(s|q) - p(s))/(1 - p(s))",
+    source=(
+        "certainty factor of a rule (Shortliffe and Buchanan 1975), of the worst class and value"
+    ),
+    reading="0: no class makes any value more likely; 1: in some class a value is certain",
+    laws=(*BLIND, *MONOTONE),
+    compute=confidence_gain,
+    kinds=("secret",),
+    needs=frozenset({"joint", "known", "known_joint"}),
+    influence=None,
+    of_class=True,
+    class_rules=(ClassRule(name="gain", side="max", excess=gain_excess, convex=True, known=True),),
+    in_percent=True,
+    exposes_group=True,
+)
+
+
 def guess_gain(target: SecretTarget, _: Options) -> MeasureResult:
     """(V_post - V_prior)/(1 - V_prior) of the Bayes vulnerabilities; 0 for a constant secret."""
-    counts, records = target.counts, target.records
+    counts = target.counts
+    records = target.records
     known = None
-    if (profiles := counts.known_profiles) is not None:
+    profiles = counts.known_profiles
+    if profiles is not None:
         known = _guess_gain(profiles, _most_known(target), records - counts.missing)
     return _gain(target, _guess_gain(target.profiles, target.values.most, records), known)
 
 
+GUESS_GAIN = Measure(
+    id="guess_gain",
+    title="Best-guess gain",
+    unit="1",
+    low=0,
+    high=1,
+    riskier="high",
+    formula="(V_post - V_prior)/(1 - V_prior)",
+    source="Goodman and Kruskal 1954 (lambda); Bayes vulnerabilities (Smith 2009)",
+    reading="share of the wrong guesses without the class that the class puts right",
+    laws=(*BLIND, *MONOTONE),
+    compute=guess_gain,
+    kinds=("secret",),
+    needs=frozenset({"known"}),
+    aliases=("best-guess gain", "lambda", "Goodman-Kruskal lambda"),
+    influence=influence_on_guess_gain,
+    in_percent=True,
+)
+
+
 GAINS: tuple[Measure, ...] = (
-    Measure(
-        "confidence_gain",
-        "Highest gain in confidence",
-        "1",
-        0,
-        1,
-        "high",
-        "max_q,s (p(s|q) - p(s))/(1 - p(s))",
-        "certainty factor of a rule (Shortliffe and Buchanan 1975), of the worst class and value",
-        "0: no class makes any value more likely; 1: in some class a value is certain",
-        (*BLIND, *MONOTONE),
-        confidence_gain,
-        ("secret",),
-        frozenset({"joint", "known", "known_joint"}),
-        influence=None,
-        of_class=True,
-        class_rules=(
-            ClassRule(name="gain", side="max", excess=gain_excess, convex=True, known=True),
-        ),
-        in_percent=True,
-        exposes_group=True,
-    ),
-    Measure(
-        "guess_gain",
-        "Best-guess gain",
-        "1",
-        0,
-        1,
-        "high",
-        "(V_post - V_prior)/(1 - V_prior)",
-        "Goodman and Kruskal 1954 (lambda); Bayes vulnerabilities (Smith 2009)",
-        "share of the wrong guesses without the class that the class puts right",
-        (*BLIND, *MONOTONE),
-        guess_gain,
-        ("secret",),
-        frozenset({"known"}),
-        aliases=("best-guess gain", "lambda", "Goodman-Kruskal lambda"),
-        influence=influence_on_guess_gain,
-        in_percent=True,
-    ),
+    CONFIDENCE_GAIN,
+    GUESS_GAIN,
 )

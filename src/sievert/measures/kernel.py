@@ -31,13 +31,15 @@ MOST_FRACTIONS = 2000
 
 
 def exact(values: Iterable[int]) -> Ints:
-    """An integer array that cannot overflow: Python integers, whatever their size."""
+    """An array of Python integers, which cannot overflow."""
     return np.array([int(v) for v in values], dtype=object)
 
 
 def exact_products(records: int, *counts: Ints) -> tuple[Ints, ...]:
-    """Counts of so many records, as arrays in which no product of two overflows."""
-    return tuple(exact(each) for each in counts) if records > EXACT_PRODUCT else counts
+    """Counts of a table with `records` records, as arrays where no product of two overflows."""
+    if records > EXACT_PRODUCT:
+        return tuple(exact(numbers) for numbers in counts)
+    return counts
 
 
 def log2_ratio(part: Ints, whole: Ints | int) -> Floats:
@@ -102,7 +104,8 @@ def profile_entropies(counts: Ints, starts: Ints) -> Floats:
     """H(S|q) of every profile, in bits; `starts` cuts the flat list of counts into profiles."""
     if len(starts) == 0:
         return np.zeros(0)
-    sizes, lengths = np.add.reduceat(counts, starts), np.diff(np.append(starts, len(counts)))
+    sizes = np.add.reduceat(counts, starts)
+    lengths = np.diff(np.append(starts, len(counts)))
     terms = np.asarray(counts, dtype=np.float64) * log2_ratio(counts, np.repeat(sizes, lengths))
     sums = np.add.reduceat(terms, starts)
     for i in np.flatnonzero(lengths > LONG_PROFILE).tolist():
@@ -137,11 +140,9 @@ def sum_ratios(numerators: Ints, denominators: Ints, by: int) -> float:
 
 def ln(value: Fraction) -> float:
     """The natural logarithm of an exact ratio, accurate near 1."""
-    return (
-        math.log1p(float(value - 1))
-        if Fraction(1, 2) < value < 2
-        else math.log(value.numerator) - math.log(value.denominator)
-    )
+    if Fraction(1, 2) < value < 2:
+        return math.log1p(float(value - 1))
+    return math.log(value.numerator) - math.log(value.denominator)
 
 
 def largest_ratio(
@@ -160,7 +161,7 @@ def largest_ratio(
 
 
 def close_below(values: Floats) -> Ints:
-    """Positions of all values that rounding could have kept from being the smallest."""
+    """The positions of all values that might be the smallest without rounding."""
     least = float(values.min())
     return np.flatnonzero(values <= least + abs(least) * 1e-9)
 
@@ -169,7 +170,7 @@ Column = tuple[str, Sequence[Any]]
 
 
 def class_columns(sizes: Sizes, records: int) -> dict[str, Column]:
-    """For each class size: the size, and the bits log2(N/n_q) that single the class out."""
+    """For each class size the size, and the bits log2(N/n_q) that single the class out."""
     return {
         "nq": ("int", sizes.sizes.tolist()),
         "class_size": ("int", sizes.sizes.tolist()),

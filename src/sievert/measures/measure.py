@@ -1,4 +1,4 @@
-"""A measure's record, and one measured number with its unit, as results and their JSON hold it."""
+"""The record of a measure, and one measured number with its unit, as results and JSON have it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ UNORDERED_MISSING = Remark("unordered_missing")
 
 @dataclass(frozen=True)
 class MeasureResult:
-    """A measured number with what belongs beside it; None with a reason where it is undefined."""
+    """A measured number with its details; None with a reason where it is undefined."""
 
     value: Number | None
     reason: Remark | None = None
@@ -33,7 +33,7 @@ def undefined(reason: Remark, **details: Any) -> MeasureResult:
 
 
 class Law(StrEnum):
-    """A law that a measure declares and the tests hold it to."""
+    """A law that a measure declares and tests check."""
 
     PERMUTATION = "the order of the records does not matter"
     RENAMING = "names, order of columns and unused columns do not matter"
@@ -54,10 +54,10 @@ ALWAYS = (Law.PERMUTATION, Law.RENAMING, Law.RELABEL_QUASI, Law.COPY)
 BLIND = (*ALWAYS, Law.RELABEL_SECRET, Law.REPETITION)
 MONOTONE = (Law.COARSENING, Law.REFINING)
 
-Kind = Literal["record", "secret"]
+TargetKind = Literal["record", "secret"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measure:
     """One measure: a pure function of counts, and everything a reader needs beside the number."""
 
@@ -72,7 +72,7 @@ class Measure:
     reading: str
     laws: tuple[Law, ...]
     compute: Callable[[Any, Mapping[str, Any]], Number | MeasureResult]
-    kinds: tuple[Kind, ...] = ("record", "secret")
+    kinds: tuple[TargetKind, ...] = ("record", "secret")
     needs: frozenset[str] = frozenset()
     influence: Bound | None = field(kw_only=True)  # of one person; None: it is never shareable
     aliases: tuple[str, ...] = field(default=(), kw_only=True)  # other names that the field uses
@@ -95,6 +95,7 @@ WITHOUT_MISSING = "without missing secrets"  # readings of missing values: the w
 AS_VALUE = "a missing value as a value of its own"
 SPELT_ALIKE = Remark("spelt_alike")  # the worse of two readings decides, too
 SUPPRESSED = "suppressed"
+OF_EVERY_VALUE = frozenset({"value", "unit", "riskier", "reason"})  # in the JSON; others: details
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,18 @@ class Value:
     reason: str | None = None  # why there is no value: of a measure a remark
     details: Mapping[str, Any] = field(default_factory=dict)  # more that belongs to the number
 
+    @classmethod
+    def from_dict(cls, measure: str, data: Mapping[str, Any]) -> "Value":
+        """Read the number of a measure back from the JSON."""
+        return cls(
+            id=measure,
+            value=data["value"],
+            unit=data["unit"],
+            riskier=data["riskier"],
+            reason=data["reason"],
+            details={key: entry for key, entry in data.items() if key not in OF_EVERY_VALUE},
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         return {
@@ -117,3 +130,8 @@ class Value:
             "reason": self.reason,
             **self.details,
         }
+
+
+def read_values(data: Mapping[str, Mapping[str, Any]]) -> dict[str, Value]:
+    """Read numbers back from the JSON, by their measures."""
+    return {measure: Value.from_dict(measure, entry) for measure, entry in data.items()}

@@ -1,7 +1,8 @@
 """The same records in one class: what is left of the risk when no quasi-identifier is released.
 
-Measures that never rise when values of quasi-identifiers are merged (`Law.COARSENING`) are nowhere
-better: a limit that is breached there is breached by every release that keeps the column.
+Merging values of quasi-identifiers never raises some measures (`Law.COARSENING`). One class gives
+the best value of such a measure, so a limit that one class breaches is breached by every release
+that keeps the column.
 """
 
 import numpy as np
@@ -32,22 +33,22 @@ def has_bound(measure: Measure) -> bool:
 
 def records_in_one_class(records: int) -> RecordCounts:
     """The counts of a table without quasi-identifiers."""
-    return RecordCounts(records, _one(records))
+    return RecordCounts(records=records, sizes=_one(records))
 
 
 def secret_in_one_class(values: Sizes, missing: int, named: int | None = None) -> SecretCounts:
-    """The counts of a secret whose values occur so often, `named` times the named one."""
+    """The counts of a secret with these `values`; the named value occurs `named` times."""
     records = values.records
     known = None
     if 0 < missing < records:
         rest = values.times - (values.sizes == missing)  # one of them is the missing value
         known = Sizes(values.sizes[rest > 0], rest[rest > 0])
     return SecretCounts(
-        records,
-        _one(records),
-        values,
-        _profile(values),
-        _joint(values),
+        records=records,
+        sizes=_one(records),
+        values=values,
+        profiles=_profile(values),
+        joint=_joint(values),
         missing=missing,
         known_profiles=None if known is None else _profile(known),
         known_joint=None if known is None else _joint(known),
@@ -61,7 +62,12 @@ def _one(records: int) -> Sizes:
 
 def _joint(values: Sizes) -> JointCounts:
     sizes = values.sizes
-    return JointCounts(np.full_like(sizes, values.records), sizes, sizes, values.times)
+    return JointCounts(
+        class_size=np.full_like(sizes, values.records),
+        value_size=sizes,
+        count=sizes,
+        times=values.times,
+    )
 
 
 def _profile(values: Sizes) -> Profiles:

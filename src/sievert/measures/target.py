@@ -30,11 +30,13 @@ def _difference(large: float, small: float, precisely: Callable[[], Decimal]) ->
 
 
 class _Classes:
-    """What both targets share: the sizes of the classes."""
+    """The sizes of the classes, which both targets have."""
 
     def __init__(self, counts: RecordCounts | SecretCounts) -> None:
-        self.records, self.sizes = counts.records, counts.sizes
-        self.classes, self.smallest_class = self.sizes.things, self.sizes.least
+        self.records = counts.records
+        self.sizes = counts.sizes
+        self.classes = self.sizes.things
+        self.smallest_class = self.sizes.least
 
 
 class RecordTarget(_Classes):
@@ -46,7 +48,7 @@ class RecordTarget(_Classes):
 
     @property
     def people(self) -> int:
-        """How many people there are: one a record."""
+        """The number of people: one per record."""
         return self.records
 
     @property
@@ -56,11 +58,11 @@ class RecordTarget(_Classes):
 
     @property
     def most_alike(self) -> int:
-        """The most people that anybody's smallest class has."""
+        """The size of the largest smallest class that anybody has."""
         return self.sizes.most
 
     def below(self, k: int) -> int:
-        """How many people are in a class of fewer than k."""
+        """Count the people in classes of fewer than `k`."""
         return self.sizes.records_below(k)
 
     @cached_property
@@ -69,11 +71,9 @@ class RecordTarget(_Classes):
 
     @cached_property
     def conditional_entropy(self) -> float:
-        return (
-            self.entropy
-            if self.classes == 1
-            else kernel.mean_log2(self.sizes.sizes, self.sizes.times, self.records)
-        )
+        if self.classes == 1:
+            return self.entropy
+        return kernel.mean_log2(self.sizes.sizes, self.sizes.times, self.records)
 
     @cached_property
     def mutual_information(self) -> float:
@@ -95,17 +95,16 @@ class RecordTarget(_Classes):
 
     @cached_property
     def least_share(self) -> float:
-        return (
-            self.entropy
-            if self.classes == 1
-            else self.sizes.least * self.least_entropy / self.records
-        )
+        if self.classes == 1:
+            return self.entropy
+        return self.sizes.least * self.least_entropy / self.records
 
     @cached_property
     def itpr(self) -> float:
         """1 - K·min h/H, the ITPR, for more than one class: never exactly 0."""
-        k, classes, n = self.sizes.least, self.classes, self.records
-
+        k = self.sizes.least
+        classes = self.classes
+        n = self.records
         if classes == 1:
             return 0.0
         return _difference(
@@ -130,16 +129,17 @@ class RecordTarget(_Classes):
 class PersonTarget(RecordTarget):
     """A person seen in m of the classes: M equally likely pairs of a person and a class.
 
-    `records` is M. H(X) is that of the person; all people of a class are as likely.
+    `records` is M, and H(X) is the entropy of the person. All people of a class are equally likely.
     """
 
     def __init__(self, counts: RecordCounts, people: PeopleCounts) -> None:
         super().__init__(counts)
-        self.seen, self._classes_of_people = people, people.by_classes()
+        self.seen = people
+        self._classes_of_people = people.by_classes()
 
     @property
     def people(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return self.seen.people
 
     @property
@@ -155,19 +155,18 @@ class PersonTarget(RecordTarget):
 
     @property
     def most_alike(self) -> int:
-        """The most people that anybody's smallest class has."""
+        """The size of the largest smallest class that anybody has."""
         return self.seen.smallest.most
 
     def below(self, k: int) -> int:
-        """How many people have a class of fewer than k."""
+        """Count the people who have a class of fewer than `k`."""
         smallest = self.seen.smallest
         return int(smallest.times[smallest.sizes < k].sum())
 
     @cached_property
     def entropy(self) -> float:
-        classes, people = (
-            np.array(list(each)) for each in zip(*self._classes_of_people.items(), strict=True)
-        )
+        classes = np.array(list(self._classes_of_people))
+        people = np.array(list(self._classes_of_people.values()))
         return kernel.entropy(classes, people, self.records)
 
     def _entropy_precisely(self) -> Decimal:
@@ -195,7 +194,9 @@ class PersonTarget(RecordTarget):
     @cached_property
     def itpr(self) -> float:
         """1 - K·min h/H, the ITPR, for H(X) > 0."""
-        k, classes, pairs = self.sizes.least, self.classes, self.records
+        k = self.sizes.least
+        classes = self.classes
+        pairs = self.records
         share = Decimal(classes * k) * Decimal(k).ln() / Decimal(2).ln() / pairs
         return _difference(
             1.0,
@@ -223,15 +224,21 @@ def record_target(counts: RecordCounts) -> RecordTarget:
 
 
 def _effective_values(profiles: Profiles, entropies: Floats) -> float:
-    """2^(min H(S|q)); a whole number where that class holds its values equally often.
+    """2^(min H(S|q)); a whole number if the values of that class are equally frequent.
 
-    At most the people of the class: one person who holds three values protects nobody.
+    It is at most the number of people of the class: one person with three values protects nobody.
     """
-    capped = np.minimum(members := profiles.members, 2.0**entropies * (1 - 1e-12))
-    if (least := int(members[capped.argmin()])) == capped.min():
-        return float(least)
-    profile = profiles.profile(least := int(entropies.argmin()))
-    return float(len(profile)) if profile[0] == profile[-1] else 2.0 ** float(entropies[least])
+    members = profiles.members
+    capped = np.minimum(members, 2.0**entropies * (1 - 1e-12))
+    fewest = int(members[capped.argmin()])
+    if fewest == capped.min():
+        return float(fewest)
+    least = int(entropies.argmin())
+    profile = profiles.profile(least)
+    if profile[0] == profile[-1]:
+        return float(len(profile))
+    effective: float = 2.0 ** float(entropies[least])
+    return effective
 
 
 class SecretTarget(_Classes):
@@ -239,12 +246,14 @@ class SecretTarget(_Classes):
 
     def __init__(self, counts: SecretCounts) -> None:
         super().__init__(counts)
-        self.counts, self.values, self.profiles = counts, counts.values, counts.profiles
+        self.counts = counts
+        self.values = counts.values
+        self.profiles = counts.profiles
         if counts.profiles.people is not None:
             self.smallest_class = int(counts.profiles.people.min())
 
     def without_missing(self, number: Number | None) -> dict[str, Any]:
-        """The same measure without the records whose secret is missing, where there are any."""
+        """The same measure without the records whose secret is missing, if there are any."""
         if not self.counts.missing:
             return {}
         return {"without_missing": number, "records_with_missing_secret": self.counts.missing}
@@ -290,7 +299,8 @@ class SecretTarget(_Classes):
     @cached_property
     def effective_known(self) -> float | None:
         """The same without the records whose secret is missing; None if all are."""
-        if (known := self.counts.known_profiles) is None:
+        known = self.counts.known_profiles
+        if known is None:
             return None
         return _effective_values(known, kernel.profile_entropies(known.counts, known.starts))
 

@@ -1,7 +1,8 @@
-"""Unicity: how often a few of a person's sightings are nobody else's.
+"""Unicity: how often a few sightings of a person belong to nobody else.
 
-Somebody who saw a person m times, in m different classes, finds them if nobody else was seen in all
-of these. Exact by counts for one and two sightings; sampled, with an interval, for more.
+Somebody who saw a person m times, in m different classes, finds the person if nobody else was seen
+in all these classes. Unicity is exact for one and two sightings; for more it is sampled, with an
+interval.
 """
 
 import math
@@ -18,7 +19,7 @@ SAMPLES = 10_000
 LEVEL = 0.95
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Unicity:
     """The share of choices of m sightings that single a person out; an interval where sampled."""
 
@@ -38,9 +39,10 @@ class Trajectories:
     """The classes in which each person was seen, and the people of each class."""
 
     def __init__(self, sightings: Cube) -> None:
-        """Of sightings whose last column is the person; a row without one is a person alone."""
+        """Read sightings whose last column is the person; a row without one is a person alone."""
         cube = sightings.roll_up(sightings.columns)
-        classes, person = cube.owner, cube.codes[-1].astype(np.int64)
+        classes = cube.owner
+        person = cube.codes[-1].astype(np.int64)
         times = np.where(person == 0, cube.counts, 1)
         self.class_size = np.bincount(classes, times).astype(np.int64)
         named = person > 0
@@ -48,7 +50,8 @@ class Trajectories:
         person = np.concatenate([person[named], np.arange(len(alone)) + len(cube.values[-1])])
         classes = np.concatenate([classes[named], alone])
         order = np.lexsort((classes, person))
-        self.classes, owner = classes[order], person[order]
+        self.classes = classes[order]
+        owner = person[order]
         self.starts = run_starts(owner)
         self.lengths = np.diff(np.append(self.starts, len(owner)))
         self.people = len(self.starts)
@@ -57,7 +60,10 @@ class Trajectories:
         self.bounds = np.append(0, np.cumsum(self.class_size))
 
     def unicity(self, sightings: int, seed: int = 0) -> Unicity:
-        """The share of choices of so many sightings (all, of who has fewer) that are unique."""
+        """The share of choices of `sightings` sightings that are unique.
+
+        A person with fewer sightings has one choice: all of them.
+        """
         pairs = int((self.lengths * (self.lengths - 1) // 2).sum())
         if sightings == 1:
             return self._exact(1, self._alone())
@@ -67,17 +73,16 @@ class Trajectories:
 
     def _exact(self, sightings: int, shares: Floats) -> Unicity:
         value = math.fsum(shares.tolist()) / self.people
-        return Unicity(sightings, value, value, value)
+        return Unicity(sightings=sightings, value=value, low=value, high=value)
 
     def _alone(self) -> Floats:
-        """Of each person the share of their classes that are theirs alone."""
-        return (
-            np.bincount(self.owner, self.class_size[self.classes] == 1, self.people) / self.lengths
-        )
+        """For each person the share of their classes that nobody else has."""
+        alone = self.class_size[self.classes] == 1
+        return np.bincount(self.owner, alone, self.people) / self.lengths
 
     def _pairs_alone(self) -> Floats:
-        """Of each person the share of the pairs of their classes that are theirs alone."""
-        shares = self._alone()  # of who has one class only
+        """For each person the share of the pairs of their classes that nobody else has."""
+        shares = self._alone()  # of people with one class only
         place = np.arange(len(self.owner)) - self.starts[self.owner]
         later = self.lengths[self.owner] - 1 - place
         first = np.repeat(np.arange(len(self.owner)), later)
@@ -94,11 +99,19 @@ class Trajectories:
         random = np.random.default_rng(seed)
         unique = 0
         for person in random.integers(self.people, size=SAMPLES).tolist():
-            start, length = int(self.starts[person]), int(self.lengths[person])
+            start = int(self.starts[person])
+            length = int(self.lengths[person])
             chosen = random.choice(length, size=min(sightings, length), replace=False)
             unique += self._is_unique(person, self.classes[start + chosen])
         low, high = wilson(unique, SAMPLES, LEVEL)
-        return Unicity(sightings, unique / SAMPLES, low, high, SAMPLES, seed)
+        return Unicity(
+            sightings=sightings,
+            value=unique / SAMPLES,
+            low=low,
+            high=high,
+            samples=SAMPLES,
+            seed=seed,
+        )
 
     def _is_unique(self, person: int, classes: Ints) -> bool:
         """Whether nobody else was seen in all of these classes."""

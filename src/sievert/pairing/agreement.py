@@ -1,13 +1,14 @@
-"""How often a release agrees with its original in one column, and how often chance would have it.
+"""How often a release agrees with its original in one column, and how often chance would agree.
 
-A released value agrees with an original one if it equals it or stands above it. With x the number
-of records that agree, M_ij whether released record j agrees with original record i, r_i and c_j the
-sums of its rows and columns and S the sum of all, a random permutation of n records has
+A released value agrees with an original value if it equals it or stands above it. Let x be the
+number of records that agree, M_ij whether released record j agrees with original record i, r_i and
+c_j the sums of the rows and columns of M, and S the sum of all. A random permutation of n records
+has
 
     E[x] = S/n,   Var[x] = (n^2·S - n·(sum r_i^2 + sum c_j^2) + S^2) / (n^2·(n - 1)),
 
-which for plain equality is the variance of matches. Records may be permuted within strata only:
-then expectations and variances add up.
+which for plain equality is the variance of matches. If records are permuted within strata only,
+expectations and variances add up.
 """
 
 import itertools
@@ -28,7 +29,7 @@ from sievert.losses.loss import PairedColumn, as_numbers
 BANDS = 20  # of the ranks of numbers, in each table
 MOST_READ = 20_000  # labels of a column that are read one by one
 MOST_MEMBERS = 2 * 10**6  # values below all labels of a column
-MOST_LISTS = 16  # labels above one value that are compared one after the other
+MOST_LISTS = 16  # labels above one value up to which they are compared one after the other
 MOST_CELLS = 1 << 26  # of a table of values and labels
 NO_LABEL = -1
 ALMOST_ONE = 1 - 1e-12  # a correlation whose artanh is finite
@@ -45,15 +46,15 @@ class Moments:
 
     @property
     def excess(self) -> float:
-        """How many standard deviations more agree than by chance; 0 where chance cannot vary."""
+        """The excess over chance in standard deviations; 0 if chance cannot vary."""
         return 0.0 if self.deviation == 0 else (self.found - self.expected) / self.deviation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """A column of both tables as codes in the order of records, and which labels are above which.
+    """A column of both tables as codes in the order of records, and the labels above each value.
 
-    `above` holds lists: each has one label for every value, or NO_LABEL.
+    `above` has lists: each has one label for every value, or NO_LABEL.
     """
 
     name: str
@@ -62,61 +63,62 @@ class Agreement:
     values: int
     labels: int
     above: tuple[Ints, ...]
-    readable: Bools | None = None  # of each label: whether it is known whom it excludes
+    readable: Bools | None = None  # of each label: whether it is known which values it excludes
 
     @property
     def different(self) -> int:
-        """How many values the original has in this column."""
+        """The number of different values of the original in this column."""
         return int(np.count_nonzero(np.bincount(self.original, minlength=self.values)))
 
     @cached_property
     def _sides(self) -> tuple[list[Ints], Ints]:
         """The labels above each record's value, list by list, and its released label."""
         kind = np.min_scalar_type(-max(self.labels, 2))
-        return [each.astype(kind)[self.original] for each in self.above], self.released.astype(kind)
+        lists = [labels.astype(kind)[self.original] for labels in self.above]
+        return lists, self.released.astype(kind)
 
     @cached_property
     def _table(self) -> Bools:
-        """Whether a value (row) and a label (column) agree, where there are many lists."""
+        """Whether a value (row) and a label (column) agree, if there are many lists."""
         table = np.zeros((self.values, self.labels + 1), dtype=bool)
-        for each in self.above:
-            table[np.arange(self.values), each] = True
+        for labels in self.above:
+            table[np.arange(self.values), labels] = True
         table[:, self.labels] = False
         return table
 
     def agrees(self) -> Bools:
-        """Which records agree."""
+        """Whether each record agrees."""
         if len(self.above) > MOST_LISTS:
             return np.asarray(self._table[self.original, self.released])
         lists, released = self._sides
         same = np.zeros(len(released), dtype=bool)
-        for each in lists:
-            same |= each == released
+        for labels in lists:
+            same |= labels == released
         return same
 
     def count(self, shift: int = 0) -> int:
-        """How many records agree if the release is shifted by so many rows, the last to the top."""
+        """Count the records that agree if the release is shifted by `shift` rows, in a circle."""
         if len(self.above) > MOST_LISTS:
             released = np.roll(self.released, shift)
             return int(np.count_nonzero(self._table[self.original, released]))
         lists, released = self._sides
         cut = shift % max(1, len(released))
-        return sum(
-            int(np.count_nonzero(each[cut:] == released[: len(released) - cut]))
-            + int(np.count_nonzero(each[:cut] == released[len(released) - cut :]))
-            for each in lists
-        )
+        end = len(released) - cut
+        number = 0
+        for labels in lists:
+            number += int(np.count_nonzero(labels[cut:] == released[:end]))
+            number += int(np.count_nonzero(labels[:cut] == released[end:]))
+        return number
 
     def moments(self, strata: Ints | None = None) -> Moments:
-        """What is found, and what permutations give: of all records, or within strata."""
+        """The agreement found, and that of permutations of all records or within strata."""
         number = 1 if strata is None else int(strata.max(initial=0)) + 1
-        ours, theirs = (
-            _margin(codes, size, strata, number)
-            for codes, size in ((self.original, self.values), (self.released, self.labels))
-        )
-        rows, columns = np.zeros(len(ours.codes)), np.zeros(len(theirs.codes))
-        for each in self.above:
-            label = each[ours.codes]
+        ours = _margin(self.original, self.values, strata, number)
+        theirs = _margin(self.released, self.labels, strata, number)
+        rows = np.zeros(len(ours.codes))
+        columns = np.zeros(len(theirs.codes))
+        for labels in self.above:
+            label = labels[ours.codes]
             keys = np.where(label == NO_LABEL, -1, ours.strata * self.labels + label)
             place = np.minimum(np.searchsorted(theirs.keys, keys), len(theirs.keys) - 1)
             hit = np.flatnonzero(theirs.keys[place] == keys)
@@ -125,24 +127,24 @@ class Agreement:
         sizes = ours.sum(number)
         there = sizes > 0
         n = sizes[there]
-        total, ours_squared, theirs_squared = (
-            each[there]
-            for each in (
-                ours.sum(number, rows),
-                ours.sum(number, rows**2),
-                theirs.sum(number, columns**2),
-            )
-        )
+        total = ours.sum(number, rows)[there]
+        ours_squared = ours.sum(number, rows**2)[there]
+        theirs_squared = theirs.sum(number, columns**2)[there]
         spread = total - (ours_squared + theirs_squared) / n + (total / n) ** 2
         variance = float((np.maximum(spread, 0.0) / np.maximum(n - 1, 1))[n > 1].sum())
         most = min(np.minimum(ours.counts, rows).sum(), np.minimum(theirs.counts, columns).sum())
         expected = float((total / n).sum())
-        return Moments(self.count(), expected, float(np.sqrt(variance)), float(most))
+        return Moments(
+            found=self.count(),
+            expected=expected,
+            deviation=float(np.sqrt(variance)),
+            most=float(most),
+        )
 
 
 @dataclass(frozen=True)
 class _Margin:
-    """The values of one table that occur, by stratum, and how often: in the order of `keys`."""
+    """The values of one table that occur in each stratum, and how often, in the order of `keys`."""
 
     keys: Ints
     counts: Floats
@@ -151,8 +153,8 @@ class _Margin:
 
     def sum(self, number: int, weights: Floats | None = None) -> Floats:
         """The sum of weights over the records of each stratum; their number without weights."""
-        each = self.counts if weights is None else self.counts * weights
-        return np.asarray(np.bincount(self.strata, each, number), dtype=np.float64)
+        weighted = self.counts if weights is None else self.counts * weights
+        return np.asarray(np.bincount(self.strata, weighted, number), dtype=np.float64)
 
 
 def _margin(codes: Ints, size: int, strata: Ints | None, number: int) -> _Margin:
@@ -160,27 +162,30 @@ def _margin(codes: Ints, size: int, strata: Ints | None, number: int) -> _Margin
     if strata is not None:
         keys = strata.astype(np.int64) * size + keys
     present, counts = count_keys(keys, number * size)
-    return _Margin(present, counts.astype(np.float64), present // size, present % size)
+    return _Margin(
+        keys=present, counts=counts.astype(np.float64), strata=present // size, codes=present % size
+    )
 
 
 # -- which labels are above which values ----------------------------------------------------------
 
 
 def agreement(column: PairedColumn) -> Agreement:
-    """Released values as they are: equal to the original's, above them in a hierarchy, or neither.
+    """Compare released values: equal to the original's, above them in a hierarchy, or neither.
 
-    Without a hierarchy, intervals, masks and sets of values tell what they stand for. Numbers that
-    agree no more often than by chance are compared by bands of ranks.
+    Without a hierarchy, intervals, masks and sets are read as the values that they stand for.
+    Numbers that agree no more often than by chance are compared by bands of ranks.
     """
     exact = exact_agreement(column)
-    numbers = column.value_numbers, column.label_numbers
-    if numbers[0] is None or numbers[1] is None or column.hierarchy is not None:
+    before = column.value_numbers
+    after = column.label_numbers
+    if before is None or after is None or column.hierarchy is not None:
         return exact
-    return exact if exceeds(exact.moments()) else _by_bands(column, numbers[0], numbers[1])
+    return exact if exceeds(exact.moments()) else _by_bands(column, before, after)
 
 
 def exact_agreement(column: PairedColumn) -> Agreement:
-    """Which released labels of a column equal an original value or stand above it."""
+    """Find the released labels of a column that equal an original value or stand above it."""
     above: list[Ints] = []
     filled: dict[int, int] = defaultdict(int)
     readable = np.zeros(len(column.labels), dtype=bool)
@@ -188,7 +193,7 @@ def exact_agreement(column: PairedColumn) -> Agreement:
     size = sum(value is not None for value in column.values)
     for label, members in _members(column, occurring.tolist()):
         if column.labels[label] == ROOT or len(members) >= max(2, size):
-            continue  # it may be anybody, whoever it is paired with
+            continue  # it may stand for anybody, so it agrees with every record
         readable[label] = True
         for value in members:
             if filled[value] == len(above):
@@ -198,18 +203,18 @@ def exact_agreement(column: PairedColumn) -> Agreement:
     cells = len(column.values) * len(column.labels)
     known = len(above) <= MOST_LISTS or cells <= MOST_CELLS
     return Agreement(
-        column.name,
-        column.original,
-        column.released,
-        len(column.values),
-        len(column.labels),
-        tuple(above) if known else (),
-        readable if known else None,
+        name=column.name,
+        original=column.original,
+        released=column.released,
+        values=len(column.values),
+        labels=len(column.labels),
+        above=tuple(above) if known else (),
+        readable=readable if known else None,
     )
 
 
 def _members(column: PairedColumn, occurring: Sequence[int]) -> list[tuple[int, Sequence[int]]]:
-    """Of each label that can be read: the values that it stands for."""
+    """The values that each readable label stands for."""
     place = {text: code for code, text in reversed(list(enumerate(column.values)))}
     texts = column.labels
     plain: list[tuple[int, Sequence[int]]] = [
@@ -220,7 +225,8 @@ def _members(column: PairedColumn, occurring: Sequence[int]) -> list[tuple[int, 
         if as_numbers([texts[w] for w in others]) is not None:  # numbers stand for themselves
             others = [w for w in others if texts[w] == ROOT]
     else:
-        plain, others = [], list(occurring)
+        plain = []
+        others = list(occurring)
     if len(others) > MOST_READ:
         return plain
     sets = label_members([texts[w] for w in others], column.values, column.hierarchy)
@@ -233,30 +239,35 @@ def _members(column: PairedColumn, occurring: Sequence[int]) -> list[tuple[int, 
 
 
 def _by_bands(column: PairedColumn, before: Floats, after: Floats) -> Agreement:
-    """Numbers by the rank that they have in their own table: ranks agree if they share a band."""
-    (ours, values), (theirs, labels) = (
-        _ranges(numbers, codes)
-        for numbers, codes in ((before, column.original), (after, column.released))
-    )
+    """Compare numbers by their ranks in their own table: ranks agree if they share a band."""
+    ours, values = _ranges(before, column.original)
+    theirs, labels = _ranges(after, column.released)
     shared = (values[:, None, 0] <= labels[None, :, 1]) & (labels[None, :, 0] <= values[:, None, 1])
     shared &= (values[:, None, 0] < BANDS) & (labels[None, :, 0] < BANDS)
     above = [np.full(len(values), NO_LABEL) for _ in range(int(shared.sum(1).max(initial=0)))]
     for value, row in enumerate(shared):
-        for each, label in zip(above, np.flatnonzero(row), strict=False):
-            each[value] = label
-    return Agreement(column.name, ours, theirs, len(values), len(labels), tuple(above))
+        for own_labels, label in zip(above, np.flatnonzero(row), strict=False):
+            own_labels[value] = label
+    return Agreement(
+        name=column.name,
+        original=ours,
+        released=theirs,
+        values=len(values),
+        labels=len(labels),
+        above=tuple(above),
+    )
 
 
 def _ranges(numbers: Floats, codes: Ints) -> tuple[Ints, Ints]:
-    """Of each record a code of the bands over which its number's ranks reach; first and last."""
+    """For each record a code of its number's bands, and the first and last band of each code."""
     bands, places = np.unique(rank_bands(numbers, codes), axis=0, return_inverse=True)
     return np.asarray(places).reshape(-1)[codes], bands
 
 
 def rank_bands(numbers: Floats, codes: Ints) -> Ints:
-    """Of each code the first and the last band of its number's ranks; BANDS where it has none.
+    """For each code the first and the last band of its number's ranks; BANDS if it has no number.
 
-    There are as many records in every band: equal numbers reach over several.
+    All bands have equally many records, so equal numbers may reach over several bands.
 
     >>> rank_bands(np.array([5.0, 1.0, np.nan]), np.array([0, 1, 1, 0, 2])).tolist()
     [[10, 19], [0, 9], [20, 20]]
@@ -265,10 +276,10 @@ def rank_bands(numbers: Floats, codes: Ints) -> Ints:
     times[np.isnan(numbers)] = 0
     order = np.argsort(numbers, kind="stable")
     last = np.cumsum(times[order])
-    every = max(1, int(times.sum()))
+    records = max(1, int(times.sum()))
     bands = np.full((len(numbers), 2), BANDS, dtype=np.int64)
-    bands[order, 0] = BANDS * (last - times[order]) // every
-    bands[order, 1] = np.maximum((BANDS * last - 1) // every, bands[order, 0])
+    bands[order, 0] = BANDS * (last - times[order]) // records
+    bands[order, 1] = np.maximum((BANDS * last - 1) // records, bands[order, 0])
     bands[np.isnan(numbers) | (times == 0)] = BANDS
     return bands
 
@@ -276,25 +287,25 @@ def rank_bands(numbers: Floats, codes: Ints) -> Ints:
 # -- how much is enough ---------------------------------------------------------------------------
 
 ENOUGH = 6.0  # standard deviations
-SEEN = 4.0  # standard deviations that are hardly chance, but no proof either
+SEEN = 4.0  # standard deviations that are hardly chance, but no proof
 
 
 def needed(moments: Moments) -> float:
-    """By how many records 6 standard deviations are exceeded.
+    """The number of records of 6 standard deviations.
 
-    A deviation below one record counts as one: where next to nothing agrees by chance, numbers
-    of records are far from normal.
+    A deviation below one record counts as one: if almost nothing agrees by chance, numbers of
+    records are far from normal.
     """
     return ENOUGH * max(moments.deviation, 1.0)
 
 
 def exceeds(moments: Moments) -> bool:
-    """Whether more records agree than chance would have."""
+    """Whether more records agree than by chance."""
     return moments.found - moments.expected > needed(moments)
 
 
 def could_exceed(moments: Moments) -> bool:
-    """Whether perfect agreement would be more than chance would have."""
+    """Whether perfect agreement would be more than chance."""
     return moments.most - moments.expected > needed(moments)
 
 
@@ -302,8 +313,8 @@ def seems_paired(column: PairedColumn, moments: Moments, strata: Ints | None = N
     """Whether a column agrees more than by chance, though it may be too little for a proof.
 
     Its records agree by more than 4 standard deviations, or its numbers are correlated by as much:
-    noise leaves few numbers where they were, but larger ones stay larger. `moments` and the
-    correlation are those within `strata`, if given.
+    noise changes most numbers, but larger ones stay larger. `moments` and the correlation are
+    within `strata`, if given.
     """
     if moments.found - moments.expected > SEEN * max(moments.deviation, 1.0):
         return True
@@ -313,8 +324,8 @@ def seems_paired(column: PairedColumn, moments: Moments, strata: Ints | None = N
 def rank_correlation_deviations(column: PairedColumn, strata: Ints | None = None) -> float:
     """The correlation of the ranks of a column's numbers in standard deviations of chance.
 
-    In a random order of n records artanh(correlation) is nearly normal with the mean 0 and the
-    variance 1/(n - 3), as Fisher has it; within s strata 1/(n - s - 2).
+    In a random order of n records, artanh(correlation) is nearly normal with the mean 0 and the
+    variance 1/(n - 3) (Fisher); within s strata the variance is 1/(n - s - 2).
     """
     correlation, freedom = rank_correlation(column, strata)
     return math.atanh(max(-ALMOST_ONE, min(ALMOST_ONE, correlation))) * math.sqrt(freedom)
@@ -323,8 +334,8 @@ def rank_correlation_deviations(column: PairedColumn, strata: Ints | None = None
 def rank_correlation(column: PairedColumn, strata: Ints | None = None) -> tuple[float, int]:
     """The correlation of the ranks of a column's numbers, and its degrees of freedom.
 
-    Within strata it is that of the differences from their means. It is 0 where the column does not
-    hold numbers.
+    Within strata it is the correlation of the differences from their means. It is 0 if the column
+    has no numbers.
     """
     if column.numbers is None:
         return 0.0, 0
@@ -353,7 +364,7 @@ def _mid_ranks(numbers: Floats) -> Floats:
 
 
 def changed_records(column: PairedColumn) -> Bools:
-    """Which records have a value that is neither the original's nor above it.
+    """Whether each record has a value that is neither the original's nor above it.
 
     Labels that cannot be read or may be anybody, suppressed cells and records that were not
     released are none.

@@ -1,18 +1,19 @@
 """Whether two tables of as many records are paired by their order, decided by evidence.
 
 A column *speaks for* the order if more records agree in it than by chance, and than with the
-release shifted by up to five rows, by more than 6 standard deviations: two unrelated tables that
-are sorted by the same column agree more than by chance, but shifted as well. One column is not
-enough: it may have been copied and the others invented. So within the strata of that column's
-original values another column must still agree more than by chance.
+release shifted by up to five rows, by more than 6 standard deviations. Two unrelated tables that
+are sorted by the same column agree more than by chance, but they do so when shifted as well. One
+column is not enough: it may have been copied, and the others invented. So another column must still
+agree more than by chance within the strata of that column's original values.
 
-Where that cannot be told, tables are still not paired if chance alone explains every column whose
-agreement would show. That they are paired can be stated where they may be. It is refused where a
-column has all values of the original, but in other records, and agrees no more than by chance.
+If the evidence does not decide, tables are not paired if chance alone explains every column whose
+agreement would show. A user may state that tables are paired if they may be. The statement is
+refused if a column has all values of the original, but in other records, and agrees no more than by
+chance.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -46,23 +47,33 @@ UNPAIRED = (
 
 @dataclass(frozen=True)
 class Pairing:
-    """How records were paired, and what speaks for it.
+    """How records were paired, and the evidence.
 
-    `columns` are those that decided, `excess` their standard deviations over chance (and over
-    shifts, of the first); of a pair of columns the second one's is within the strata of the first.
+    `columns` are the columns that decided. `excess` has their standard deviations over chance; for
+    the first column also over shifts, and for a second column within the strata of the first.
     """
 
-    paired: bool | None  # None: it cannot be told
+    paired: bool | None  # None: the evidence does not decide
     by: str  # order, key, file, stated
     columns: tuple[str, ...] = ()
     excess: tuple[float, ...] = ()
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Pairing":
+        """Read back from the JSON how records were paired."""
+        return cls(
+            paired=data.get("paired"),
+            by=data.get("by", ""),
+            columns=tuple(data.get("columns", ())),
+            excess=tuple(data.get("excess", ())),
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
+        """The entry of the JSON."""
         return {**vars(self), "columns": list(self.columns), "excess": list(self.excess)}
 
     def notes(self) -> Iterable[Remark]:
-        """What is to be said of it: nothing of a key."""
+        """The remarks on the pairing; there is none for a key."""
         if self.paired is None:
             yield Caution("order_unknown")
         elif self.by == "file":
@@ -73,26 +84,30 @@ class Pairing:
             yield Remark("order_checked")
 
 
-BY_KEY, BY_FILE, STATED = (Pairing(True, by) for by in ("key", "file", "stated"))
+BY_KEY = Pairing(paired=True, by="key")
+BY_FILE = Pairing(paired=True, by="file")
+STATED = Pairing(paired=True, by="stated")
 
 
 def require_paired(
     pairing: Pairing, name: str, *, stated: bool = False, unused: str | None = None
 ) -> Pairing:
-    """An error where two tables are not paired by their order, whatever is `stated`."""
-    found = ""
+    """Raise an error if two tables are not paired by their order, even if that is `stated`."""
+    evidence = ""
     if pairing.columns:
         shown = [
             f"{column!r} {significant(excess)}"
             for column, excess in zip(pairing.columns, pairing.excess, strict=True)
         ]
-        found = f" (standard deviations over chance: {', then '.join(shown)}; more than 6 needed)"
+        evidence = (
+            f" (standard deviations over chance: {', then '.join(shown)}; more than 6 needed)"
+        )
     refused = ", so that --paired does not hold" if stated else ""
     beside = f"{unused}; " if unused else ""
     require(
         pairing.paired is not False,
         f"{name}: the records are not paired by their order{refused}: the columns of both tables "
-        f"agree no more than those of unrelated people would{found}",
+        f"agree no more than those of unrelated people would{evidence}",
         hint=f"{beside}{KNOWN}; {UNPAIRED}; --hierarchy COL=FILE if values were generalised",
         error=UsageError if stated else InputError,
     )
@@ -100,7 +115,7 @@ def require_paired(
 
 
 class _ColumnEvidence:
-    """One column: how much it agrees, and how much with the release shifted."""
+    """The agreement of one column, and its agreement with the release shifted."""
 
     def __init__(self, pairs: PairedColumn) -> None:
         self.pairs = pairs
@@ -110,7 +125,7 @@ class _ColumnEvidence:
 
     @cached_property
     def shifted(self) -> int:
-        """The most records that agree with the release shifted by some rows."""
+        """The largest number of records that agree with the release shifted by some rows."""
         return max(self.column.count(shift) for shift in SHIFTS)
 
     @property
@@ -119,7 +134,7 @@ class _ColumnEvidence:
 
     @property
     def speaks(self) -> bool:
-        """Whether it speaks for the order."""
+        """Whether the column speaks for the order."""
         return exceeds(self.moments) and self.moments.found - self._beside > needed(self.moments)
 
     @property
@@ -134,15 +149,15 @@ class _ColumnEvidence:
 
     @property
     def may_speak(self) -> bool:
-        """Whether its numbers are correlated more than by chance, and than with shifts.
+        """Whether the column's numbers are correlated more than by chance, and than with shifts.
 
-        Under heavy noise too few records agree for a proof.
+        Under heavy noise, too few records agree for a proof.
         """
         if rank_correlation_deviations(self.pairs) <= SEEN:
             return False
         moved = (replace(self.pairs, released=np.roll(self.pairs.released, d)) for d in SHIFTS)
         own, freedom = rank_correlation(self.pairs)
-        beside = max(rank_correlation(each)[0] for each in moved)
+        beside = max(rank_correlation(column)[0] for column in moved)
         return (own - beside) * math.sqrt(freedom) > SEEN
 
     @property
@@ -153,9 +168,9 @@ class _ColumnEvidence:
 
 
 def pairing_by_order(columns: Iterable[PairedColumn]) -> Pairing:
-    """The verdict on two tables whose columns are held against each other row by row."""
-    every = [_ColumnEvidence(c) for c in columns if len(c.original)]
-    able = [c for c in every if could_exceed(c.moments)]
+    """The verdict on two tables whose columns are compared row by row."""
+    evidence = [_ColumnEvidence(c) for c in columns if len(c.original)]
+    able = [c for c in evidence if could_exceed(c.moments)]
     if len(able) < 2:  # too few records, or no second column that varies
         return _by_chance(able) or Pairing(None, "order")
     speaking = [c for c in able if exceeds(c.moments) and c.speaks]
@@ -165,22 +180,22 @@ def pairing_by_order(columns: Iterable[PairedColumn]) -> Pairing:
         if any(c.may_speak for c in able):
             return Pairing(None, "order")
         best = max(able, key=lambda c: c.excess)
-        return Pairing(False, "order", (best.name,), (best.excess,))
+        return Pairing(paired=False, by="order", columns=(best.name,), excess=(best.excess,))
     return _within_strata(speaking, able)
 
 
 def _by_chance(able: Sequence[_ColumnEvidence]) -> Pairing | None:
-    """The verdict where chance, or a shift, explains all that is seen; None where it does not."""
+    """The verdict if chance, or a shift, explains all agreement; None if it does not."""
     if not able or not all(c.is_shifted or not seems_paired(c.pairs, c.moments) for c in able):
         return None
     best = max(able, key=lambda c: c.moments.excess)
-    return Pairing(False, "order", (best.name,), (best.moments.excess,))
+    return Pairing(paired=False, by="order", columns=(best.name,), excess=(best.moments.excess,))
 
 
 def _within_strata(speaking: Sequence[_ColumnEvidence], able: Sequence[_ColumnEvidence]) -> Pairing:
-    """Whether a second column agrees where the value of a first one, which speaks, is the same."""
+    """The verdict by a second column, which must agree within equal values of a speaking one."""
     against: list[tuple[float, _ColumnEvidence, _ColumnEvidence]] = []
-    likely = False  # whether a second column agrees by too much for chance, if not by enough
+    likely = False  # whether a second column agrees too much for chance, but too little for proof
     for first in sorted(speaking, key=lambda c: c.column.different):
         strata = np.unique(first.column.original, return_inverse=True)[1]
         others = [c for c in able if c is not first]
@@ -188,7 +203,9 @@ def _within_strata(speaking: Sequence[_ColumnEvidence], able: Sequence[_ColumnEv
             within: Moments = second.column.moments(strata)
             if exceeds(within):
                 names = (first.name, second.name)
-                return Pairing(True, "order", names, (first.excess, within.excess))
+                return Pairing(
+                    paired=True, by="order", columns=names, excess=(first.excess, within.excess)
+                )
             likely = likely or seems_paired(second.pairs, within, strata)
             if could_exceed(within):
                 against.append((within.excess, first, second))
@@ -201,5 +218,7 @@ def _within_strata(speaking: Sequence[_ColumnEvidence], able: Sequence[_ColumnEv
             against = [(c.moments.excess, speaking[0], c) for c in unlike]
     if not against:
         return Pairing(None, "order")
-    excess, first, second = max(against, key=lambda each: each[0])
-    return Pairing(False, "order", (first.name, second.name), (first.excess, excess))
+    excess, first, second = max(against, key=lambda evidence: evidence[0])
+    return Pairing(
+        paired=False, by="order", columns=(first.name, second.name), excess=(first.excess, excess)
+    )

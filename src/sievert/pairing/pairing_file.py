@@ -1,7 +1,7 @@
 """The private file that pairs a release with its original: written by protect, found by its digest.
 
-The rows of a release are in an order that tells nothing. Whoever made the release needs to know
-which row became which, to measure what it discloses and has lost. Everybody else must not.
+The rows of a release are in an order that tells nothing. The publisher needs to know which row
+became which, to measure what the release discloses and has lost. Nobody else may know.
 """
 
 import json
@@ -25,16 +25,16 @@ from sievert.version import __version__
 
 INTERNAL = "private: which row of the original became which row of the release; do not pass it on"
 EDITED = "is not the pairing file of the manifest: its SHA-256 is another one"
-MOST_BESIDE = 100  # pairing files of one directory that are looked into
+MOST_BESIDE = 100  # pairing files of one directory that are read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowPairing:
-    """Of each row of a release its row in the original, from 0; and what is known of both.
+    """For each row of a release its row in the original, from 0; and what is known about both.
 
-    `records` and `sha256` are those of the original that the release was made of. `unused` tells
-    why a pairing file that lies beside the release is not used, and `reordered` names the file that
-    says that the rows of the release are not in the order of its original.
+    `records` and `sha256` describe the original of the release. `unused` says why a pairing file
+    beside the release is not used. `reordered` names the file that says that the rows of the
+    release are not in the order of its original.
     """
 
     rows: Ints | None = None
@@ -45,9 +45,9 @@ class RowPairing:
     reordered: str | None = None
 
     def forget_rows(self, name: str) -> "RowPairing":
-        """The same for rows that are stated to be in the order of the original, without its rows.
+        """Forget the rows, because the user states that they are in the order of the original.
 
-        It is an error where a file says that those of the release `name` have another order.
+        Raise an error if a file says that the rows of the release `name` have another order.
         """
         require(
             self.reordered is None,
@@ -59,7 +59,7 @@ class RowPairing:
         return RowPairing(unused=self.unused)
 
     def fits(self, original: "OriginalFile", released: int, records: int) -> "RowPairing":
-        """The same for an original with these `records`; without rows where it is another one."""
+        """The pairing for an original with these `records`; without rows if it is another one."""
         rows = self.rows
         if rows is None:
             return self
@@ -77,7 +77,7 @@ class RowPairing:
 
 
 class OriginalFile:
-    """The file that an original was read from; its digest is computed when it is needed."""
+    """The file of an original; its digest is computed when it is needed."""
 
     def __init__(self, data: Any, table: Table) -> None:
         self.member: str | None = None
@@ -86,18 +86,18 @@ class OriginalFile:
         if _is_file_name(data):
             path, self.member = split_member(Path(data))
             paths = table.parts or (path,)
-            if all(each.is_file() for each in paths):
+            if all(part.is_file() for part in paths):
                 self._paths = tuple(paths)
 
     def sha256(self) -> str | None:
-        """The SHA-256 of the file, or of the digests of its parts; None of what is no file."""
+        """The SHA-256 of the file, or of the digests of its parts; None if there is no file."""
         if self._sha256 is None and self._paths:
             self._sha256 = files_sha256(self._paths)
         return self._sha256
 
 
 def pairing_details(release: Path, original: OriginalFile, records: int) -> dict[str, Any]:
-    """What a pairing file says of itself: that it is private, and which files it is about."""
+    """The footer of a pairing file: that it is private, and the digests of its files."""
     return {
         "sievert": __version__,
         "internal": INTERNAL,
@@ -111,23 +111,24 @@ def pairing_details(release: Path, original: OriginalFile, records: int) -> dict
 
 
 def find_pairing(release: Any, temp: Any = None) -> RowPairing:
-    """The pairing file beside a release, found by the release's digest; without rows if none."""
+    """Find the pairing file beside a release by the release's digest; without rows if none."""
     if not _is_file_name(release) or not Path(release).is_file():
         return RowPairing()
     path = Path(release)
     expected = files.pairing_beside(path)
     others = sorted(path.parent.glob(f"*{files.PAIRING}"))[:MOST_BESIDE]
-    beside = [each for each in dict.fromkeys((expected, *others)) if each.is_file()]
+    beside = [file for file in dict.fromkeys((expected, *others)) if file.is_file()]
     manifest = files.manifest_beside(path)
     digest = files_sha256([path]) if beside or manifest.is_file() else ""
     named = _named_pairing(manifest, digest)
     reordered = None if named is None else manifest.name
-    for each in beside:
-        found = _read(each, digest, temp)
-        if found is not None and named is not None and named != files_sha256([each]):
-            return RowPairing(unused=f"{each.name} {EDITED}", reordered=reordered)
-        if found is not None:
-            return found
+    for file in beside:
+        pairing = _read(file, digest, temp)
+        if pairing is None:
+            continue
+        if named is not None and named != files_sha256([file]):
+            return RowPairing(unused=f"{file.name} {EDITED}", reordered=reordered)
+        return pairing
     unused = f"{expected.name} is about another release" if expected in beside else None
     return RowPairing(unused=unused, reordered=reordered)
 
@@ -144,7 +145,7 @@ def _named_pairing(manifest: Path, digest: str) -> str | None:
 
 
 def _read(path: Path, digest: str, temp: Any) -> RowPairing | None:
-    """What a pairing file says of the release with this digest; None if it is about another."""
+    """Read the pairing file of the release with this digest; None if it is of another release."""
     try:
         with open_source(path, outputs=[path], temp=temp) as (_, questions):
             details = row_pairing.read_details(questions.engine, path)

@@ -1,4 +1,4 @@
-"""The records of a release found again in the original, and signs that they are not the same."""
+"""Pairing the records of a release with those of the original, and signs of a wrong pairing."""
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,23 +33,23 @@ from sievert.pairing.evidence import (
 )
 from sievert.request.repeated_rows import usable_columns
 
-MOST_EVIDENCE = 8  # columns, with those in use, that are read to tell how records are paired
+MOST_EVIDENCE = 8  # columns, including those in use, that are read as evidence of the pairing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class People:
-    """A table record by record: its columns as codes and, where there is one, a key."""
+    """A table record by record: its columns as codes, and a key if there is one."""
 
     name: str
     cube: Cube
     keyed: bool
     keyless: int = 0  # records left out because they have no key
     rows: Ints | None = None  # of a release with a pairing file: rows of the original, from 0
-    as_spelt: bool = False  # whether keys that are spelt otherwise are of other people
+    as_spelt: bool = False  # whether keys with another spelling belong to other people
 
     @property
     def records(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return len(self.cube.counts)
 
     def codes(self, column: str) -> Ints:
@@ -57,15 +57,16 @@ class People:
         return np.asarray(self.cube.codes[self.cube.columns.index(column)])
 
     def texts(self, column: str) -> Sequence[str | None]:
-        """What the codes of a column stand for."""
+        """The texts of the codes of a column."""
         return self.cube.values[self.cube.columns.index(column)]
 
     def hide_suppressed(self, quasi: Sequence[str], mark: str | None) -> "People":
-        """The same with `*`, which losses know, for another mark in every quasi-identifier."""
+        """Replace a mark in every quasi-identifier by `*`, which losses know."""
         marked = self.cube.all_have(quasi, mark)
         if mark in (None, ROOT) or not marked.any():
             return self
-        codes, values = list(self.cube.codes), list(self.cube.values)
+        codes = list(self.cube.codes)
+        values = list(self.cube.values)
         for at in (self.cube.columns.index(q) for q in quasi):
             if ROOT not in values[at]:
                 values[at] = (*values[at], ROOT)
@@ -73,7 +74,7 @@ class People:
         return replace(self, cube=replace(self.cube, codes=tuple(codes), values=tuple(values)))
 
     def numbers(self, column: str, what: str = "column", hint: str | None = None) -> Floats:
-        """The numbers that the codes of a column stand for; an error where they are texts."""
+        """The numbers of the codes of a column; raise an error if they are texts."""
         numbers = as_numbers(self.texts(column))
         require(numbers is not None, f"{what} {column!r} does not hold numbers", hint=hint)
         return np.asarray(numbers)
@@ -87,13 +88,13 @@ def people(
     *,
     as_spelt: bool = False,
 ) -> People:
-    """A table record by record: by its key if it has one, in its order otherwise.
+    """Read a table record by record: by its key if it has one, in its order otherwise.
 
-    With `as_spelt`, keys that are spelt otherwise are of other people.
+    With `as_spelt`, keys with another spelling belong to other people.
     """
     questions.check_usable(columns)
     if key is None:
-        return People(name, microdata.in_order(questions, columns, name), keyed=False)
+        return People(name=name, cube=microdata.in_order(questions, columns, name), keyed=False)
     require(
         key in questions.columns,
         f"{name}: the release lacks the key {key!r}",
@@ -102,11 +103,11 @@ def people(
     questions.engine.check_usable(key)
     cube = microdata.by_key(questions, columns, key, name)
     keyless = questions.records - cube.records
-    return People(name, cube, keyed=True, keyless=keyless, as_spelt=as_spelt)
+    return People(name=name, cube=cube, keyed=True, keyless=keyless, as_spelt=as_spelt)
 
 
 def record_places(original: People, release: People) -> tuple[Ints, int]:
-    """Of each original record its place in the release, GONE if it has none; how many are extra."""
+    """The place of each original record in the release (or GONE), and the number of extra ones."""
     if release.keyed:
         as_spelt = release.as_spelt
         mine, theirs = microdata.match_keys(original.cube, release.cube, as_spelt=as_spelt)
@@ -133,13 +134,13 @@ def record_places(original: People, release: People) -> tuple[Ints, int]:
 
 
 def respelt_pairs(first: Cube, second: Cube) -> list[Caution]:
-    """A caution on records of two tables whose keys are the same only if they are spelt alike."""
+    """A caution on records of two tables whose keys are the same only canonically."""
     number = len(microdata.respelt_keys(first, second))
     return [Caution("paired_alike", keys=plural(number, "key"))] if number else []
 
 
 def check_paired(paired: bool, key: str | None) -> None:
-    """A key and the order of records cannot both pair them."""
+    """Refuse to pair records by a key and by their order at once."""
     require(
         not paired or key is None,
         "a key pairs the records: their order does not matter then",
@@ -156,40 +157,43 @@ def check_pairing(
     stated: bool,
     unused: str | None = None,
 ) -> Pairing:
-    """How the records of two tables were paired; an error where their order does not pair them.
+    """Decide how the records of two tables are paired; raise an error if their order does not.
 
-    Further columns are asked for where those in use do not show it. That the tables are paired can
-    be `stated`, but not against the evidence. `unused` tells why a pairing file is not used.
+    `further` gives more columns if those in use do not decide. It can be `stated` that the tables
+    are paired, but not against the evidence. `unused` says why a pairing file is not used.
     """
     if keyed:
         return BY_KEY
-    found = pairing_by_order(columns)
+    pairing = pairing_by_order(columns)
     others: Sequence[PairedColumn] = ()
-    if found.paired is not True:
+    if pairing.paired is not True:
         others = further()
-        if more := [c for c in others if not tells_rows(c)]:
-            found = pairing_by_order([*columns, *more])
-    if stated and found.paired is None:
-        found = _find_contradiction([*columns, *others]) or found
-    require_paired(found, name, stated=stated, unused=unused)
-    return STATED if stated else found
+        more = [c for c in others if not tells_rows(c)]
+        if more:
+            pairing = pairing_by_order([*columns, *more])
+    if stated and pairing.paired is None:
+        pairing = _find_contradiction([*columns, *others]) or pairing
+    require_paired(pairing, name, stated=stated, unused=unused)
+    return STATED if stated else pairing
 
 
 def _find_contradiction(columns: Sequence[PairedColumn]) -> Pairing | None:
-    """The verdict where a column has all values of the original, but in other records.
+    """The verdict if a column has all values of the original, but in other records.
 
-    Its records agree no more than by chance. None where no column is like that.
+    Its records agree no more than by chance. None if there is no such column.
     """
     for column in columns:
         if len(column.original) and is_moved(column):
             moments = agreement(column).moments()
             if not seems_paired(column, moments):
-                return Pairing(False, "order", (column.name,), (moments.excess,))
+                return Pairing(
+                    paired=False, by="order", columns=(column.name,), excess=(moments.excess,)
+                )
     return None
 
 
 def check_pairing_file(name: str, columns: Sequence[PairedColumn], *, proven: bool) -> Pairing:
-    """How a pairing file paired two tables; an error where they show that it does not.
+    """Decide how a pairing file pairs two tables; raise an error if they contradict it.
 
     It is proven if its digest of the original is that of the file. Otherwise the columns decide.
     """
@@ -197,15 +201,15 @@ def check_pairing_file(name: str, columns: Sequence[PairedColumn], *, proven: bo
         return BY_FILE
     here = columns[0].here
     there = [replace(c, original=c.original[here], released=c.released[here]) for c in columns]
-    found = pairing_by_order(there)
-    require_paired(found, name, unused="the pairing file is about another original")
-    return replace(found, by="file") if found.paired else found
+    pairing = pairing_by_order(there)
+    require_paired(pairing, name, unused="the pairing file is about another original")
+    return replace(pairing, by="file") if pairing.paired else pairing
 
 
 def read_further(
     questions: Questions, used: Sequence[str], apart: Sequence[str], name: str
 ) -> Cube | None:
-    """A few columns that are not in use but may show how records are paired, in their order."""
+    """Read a few columns that are not in use, in their order, as evidence of the pairing."""
     others = usable_columns(questions, [c for c in questions.columns if c not in (*used, *apart)])
     return _in_order(questions, others[: max(0, MOST_EVIDENCE - len(used))], name)
 
@@ -213,13 +217,14 @@ def read_further(
 def pair_further(
     read: Cube | None, questions: Questions, name: str, *, released: bool = False
 ) -> list[PairedColumn]:
-    """Such columns of one table, which were read (`released`: of the release), and the other's."""
+    """Pair the columns that were `read` of one table (`released`: the release) with the other's."""
     columns = [] if read is None else [c for c in read.columns if c in questions.columns]
     other = _in_order(questions, usable_columns(questions, columns), name)
     if read is None or other is None:
         return []
-    original, release = (other, read) if released else (read, other)
-    return pair_in_order(original, release, other.columns, {})
+    if released:
+        return pair_in_order(other, read, other.columns, {})
+    return pair_in_order(read, other, other.columns, {})
 
 
 def _in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube | None:
@@ -227,9 +232,9 @@ def _in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube |
 
 
 def tells_rows(column: PairedColumn) -> bool:
-    """Whether a column may be a number of rows: it ascends with them, or most values are single.
+    """Whether a column may number the rows: it is sorted, or most values occur once.
 
-    Such a number is the same in unrelated tables.
+    Such numbers are the same in unrelated tables.
     """
     if not len(column.original):
         return True
@@ -248,29 +253,36 @@ def _paired(
     labels: Sequence[str | None],
     hierarchies: Mapping[str, Hierarchy],
 ) -> PairedColumn:
-    """A column whose labels are read where they are sets or intervals of its hierarchy's values."""
+    """Pair a column; labels that are sets or intervals of its hierarchy's values are read."""
     tree = hierarchies.get(name)
     listed: dict[str, Ints] = {}
     if tree is not None:
         texts = [t for t in labels if t is not None and t[:1] + t[-1:] in ("{}", "[]")]
         members = label_members(texts, list(tree.labels), tree)
         listed = {text: own for text, own in zip(texts, members, strict=True) if len(own)}
-    return PairedColumn(name, before, after, values, labels, tree, listed)
+    return PairedColumn(
+        name=name,
+        original=before,
+        released=after,
+        values=values,
+        labels=labels,
+        hierarchy=tree,
+        listed=listed,
+    )
 
 
 def pair_in_order(
     original: Cube, release: Cube, columns: Sequence[str], hierarchies: Mapping[str, Hierarchy]
 ) -> list[PairedColumn]:
-    """Columns of two tables of as many records, side by side in their order."""
+    """Pair columns of two tables with equally many records, in their order."""
     pairs = []
     for name in columns:
-        mine, theirs = original.columns.index(name), release.columns.index(name)
+        mine = original.columns.index(name)
+        theirs = release.columns.index(name)
         values = original.values[mine]
         labels = same_numbers(values, release.values[theirs])
-        before, after = (
-            np.asarray(codes, dtype=np.int64)
-            for codes in (original.codes[mine], release.codes[theirs])
-        )
+        before = np.asarray(original.codes[mine], dtype=np.int64)
+        after = np.asarray(release.codes[theirs], dtype=np.int64)
         pairs.append(_paired(name, before, after, values, labels, hierarchies))
     return pairs
 
@@ -284,21 +296,23 @@ def pair_columns(
     hierarchies: Mapping[str, Hierarchy],
     **options: Any,
 ) -> Release:
-    """The columns of both, one place a record of the original."""
+    """Pair the columns of both tables, with one place per record of the original."""
     at, extra = record_places(original, release)
 
     def column(name: str) -> PairedColumn:
-        values, codes = original.texts(name), original.codes(name).astype(np.int64)
+        values = original.texts(name)
+        codes = original.codes(name).astype(np.int64)
         if name in release.cube.columns:
             labels: Sequence[str | None] = same_numbers(values, release.texts(name))
             released = np.append(release.codes(name).astype(np.int64), GONE)[at]
         else:  # a column that was left out tells nothing
-            labels, released = (ROOT,), np.where(at == GONE, GONE, 0)
+            labels = (ROOT,)
+            released = np.where(at == GONE, GONE, 0)
         return _paired(name, codes, released, values, labels, hierarchies)
 
     return Release(
-        tuple(column(q) for q in quasi),
-        tuple(column(s) for s in secrets if s not in quasi),
+        quasi=tuple(column(q) for q in quasi),
+        secrets=tuple(column(s) for s in secrets if s not in quasi),
         extra=extra,
         **options,
     )
@@ -307,7 +321,7 @@ def pair_columns(
 def same_numbers(
     values: Sequence[str | None], labels: Sequence[str | None]
 ) -> Sequence[str | None]:
-    """Labels, those that are a number of the original spelled as it is there: 3.0 as 3.
+    """Spell labels that are numbers of the original as the original does: 3.0 as 3.
 
     >>> same_numbers(["3", "4", None], ["3.0", "3.5", "4"])
     ['3', '3.5', '4']
@@ -315,10 +329,11 @@ def same_numbers(
     known = set(values)
     if known.issuperset(labels):
         return labels
-    before, after = as_numbers(values), as_numbers(labels)
+    before = as_numbers(values)
+    after = as_numbers(labels)
     if before is None or after is None:
         return labels
-    # Equal decimals are equal floats, which are found in less time.
+    # Equal decimals are equal floats, and comparing floats takes less time.
     if known.issuperset(itertools.compress(labels, np.isin(after, before).tolist())):
         return labels
     spelling = {Decimal(text): text for text in known if text not in (None, ROOT)}
@@ -336,7 +351,7 @@ def same_numbers(
 def pairing_notes(
     release: Release, people: People, pairing: Pairing, lacking: Sequence[str], strange: int
 ) -> Iterator[Remark]:
-    """What stands out of how the records of the two tables go together."""
+    """The remarks on the pairing of the records of two tables."""
     quasi = {q.name for q in release.quasi}
     if strange and not quasi.isdisjoint(lacking):
         yield Caution("renamed")
@@ -352,7 +367,9 @@ def pairing_notes(
         name = repr(column.name)
         if column.name in lacking:
             yield Remark("secret_not_released", column=name)
-        elif changed := int(np.count_nonzero(differs(column))):
+            continue
+        changed = int(np.count_nonzero(differs(column)))
+        if changed:
             yield Remark("secret_changed", values=_released(changed), column=name)
     for column in (c for c in release.columns if c.name not in lacking):
         name = repr(column.name)
@@ -375,54 +392,56 @@ def _released(number: int) -> Things:
 
 
 def differs(column: PairedColumn) -> Any:
-    """Which released records have another text than the original."""
+    """Whether each released record has another text than the original."""
     place = {text: code for code, text in enumerate(column.values)}
     same = np.array([place.get(label, -2) for label in column.labels] + [GONE])
     return column.here & (same[column.released] != column.original)
 
 
 def is_respelled(column: PairedColumn) -> bool:
-    """Whether each value became a text of its own that the original does not know."""
+    """Whether each value became a text of its own that the original does not have."""
     if column.numbers is not None:
         return False
-    values, labels = column.original[column.here], column.released[column.here]
-    became, was = np.full(len(column.values), GONE), np.full(len(column.labels), GONE)
-    became[values], was[labels] = labels, values
+    values = column.original[column.here]
+    labels = column.released[column.here]
+    became = np.full(len(column.values), GONE)
+    was = np.full(len(column.labels), GONE)
+    became[values] = labels
+    was[labels] = values
     if not ((became[values] == labels).all() and (was[labels] == values).all()):
         return False
-    old, new = (
-        {texts[i] for i in np.unique(codes).tolist()}
-        for texts, codes in ((column.values, values), (column.labels, labels))
-    )
+    old = {column.values[i] for i in np.unique(values).tolist()}
+    new = {column.labels[i] for i in np.unique(labels).tolist()}
     return len(new - {None}) > 1 and not (new - {None}) & {*old, ROOT}
 
 
 def is_moved(column: PairedColumn) -> bool:
-    """Whether a column holds the same values as often as before, in other records."""
+    """Whether a column has the same values as often as before, but in other records."""
     if not column.here.all() or not differs(column).any():
         return False
-    before, after = (
-        {
-            text: n
-            for text, n in zip(texts, np.bincount(codes, minlength=len(texts)), strict=True)
-            if n
-        }
-        for texts, codes in ((column.values, column.original), (column.labels, column.released))
-    )
+    before = _count_texts(column.values, column.original)
+    after = _count_texts(column.labels, column.released)
     return before == after
 
 
+def _count_texts(texts: Sequence[str | None], codes: Ints) -> dict[str | None, int]:
+    """Count the records with each text that occurs."""
+    numbers = np.bincount(codes, minlength=len(texts)).tolist()
+    return {text: n for text, n in zip(texts, numbers, strict=True) if n}
+
+
 def cut_numbers(release: Release, edges: Mapping[str, Any]) -> Release:
-    """Numbers in bins, the same before and after; other labels stay what they are."""
-    quasi, secrets = (
-        tuple(_cut_column(c, edges[c.name]) if c.name in edges else c for c in columns)
-        for columns in (release.quasi, release.secrets)
-    )
-    return replace(release, quasi=quasi, secrets=secrets)
+    """Put numbers into bins, the same before and after; other labels are unchanged."""
+
+    def cut(columns: Sequence[PairedColumn]) -> tuple[PairedColumn, ...]:
+        return tuple(_cut_column(c, edges[c.name]) if c.name in edges else c for c in columns)
+
+    return replace(release, quasi=cut(release.quasi), secrets=cut(release.secrets))
 
 
 def _cut_column(column: PairedColumn, edges: Any) -> PairedColumn:
-    before, after = bin_numbers(column.value_numbers, edges), column.label_numbers
+    before = bin_numbers(column.value_numbers, edges)
+    after = column.label_numbers
     column = replace(column, original=before[column.original], values=_bins(before))
     if after is None:
         return column
@@ -435,7 +454,8 @@ def _bins(codes: Ints) -> tuple[str | None, ...]:
 
 
 def sparse_numbers(codes: Ints) -> bool:
-    """Whether a column of numbers has too few records a value to be counted by value."""
-    few, enough = 300, 5
+    """Whether a column of numbers has too few records per value to be counted by value."""
+    few = 300
+    enough = 5
     different = int(np.count_nonzero(np.bincount(codes)))
     return len(codes) >= few and len(codes) < enough * different

@@ -1,4 +1,4 @@
-"""A policy for releases: roles, parameters and limits, held against a table; it fails closed."""
+"""A policy for releases: roles, parameters and limits to judge a table by; it fails closed."""
 
 from sievert.policy.document import (
     KeptColumn,

@@ -27,19 +27,18 @@ from sievert.measures import BY_ID
 
 NOT_LIMITED = ("global_risk", "individual_risk", "household_risk", "suda", "dis_suda")
 MOST_BYTES = 1 << 20
-INNER = re.compile(
-    r"(constrained|tuple|dict|function|str$|int$|float$)"
-)  # what pydantic calls types
+# The names of types in the places that pydantic names.
+INNER = re.compile(r"(constrained|tuple|dict|function|str$|int$|float$)")
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx", ".sav", ".dta", ".feather", ".arrow")
 LIMITS = ("everywhere", "reidentification", "inference", "synthetic")  # parts of [limits]
-# Attacks on synthetic tables, and their numbers that may be limited; only p at least.
+# Attacks on synthetic tables, and their numbers that may be limited; only p has a lower limit.
 SYNTHETIC = (
     *("copies", "unique_copies", "singling_out", "linkability", "inference"),
     *("attribute_disclosure", "membership"),
 )
 SYNTHETIC_NUMBERS = ("rate", "risk", "high", "least_excess", "p")
 SAY_WHY = "say why"  # in place of a reason that is still to be given
-NO_REASON = "not released"  # of a column that is dropped
+NO_REASON = "not released"  # the reason for a column that is dropped
 
 
 class _Strict(BaseModel):
@@ -47,7 +46,7 @@ class _Strict(BaseModel):
 
 
 def check_reason(what: str, reason: str) -> str:
-    """A reason in one line; refuse one that is empty, still to be given, or not printable.
+    """Put a reason into one line; refuse one that is empty, still to be given, or not printable.
 
     Control characters could write over the answer on a screen.
     """
@@ -61,7 +60,7 @@ def check_reason(what: str, reason: str) -> str:
 
 
 class KeptColumn(_Strict):
-    """A column that a release keeps: why, and whether outsiders can know it."""
+    """A column that a release keeps: the reason, and whether outsiders can know its values."""
 
     reason: Annotated[str, AfterValidator(lambda reason: check_reason("kept", reason))]
     outsiders_cannot_know: bool = Field(False, strict=True)
@@ -74,7 +73,7 @@ class KeptColumn(_Strict):
 
 
 class RolesTable(_Strict):
-    """[roles]: under a policy every column of a table has one."""
+    """[roles]: the roles of the columns; under a policy every column of a table has a role."""
 
     quasi: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
@@ -136,14 +135,15 @@ class RolesTable(_Strict):
 
     @property
     def not_released(self) -> frozenset[str]:
-        """Every column that a release must not have: those left out, and those of people."""
+        """The columns that a release must not have: left-out columns and identifiers of people."""
         single = [c for c in (self.person, self.household) if c is not None]
         return frozenset((*self.identifier, *single, *self.left_out))
 
     def lacking(self, columns: Collection[str], typed: Collection[str]) -> tuple[str, ...]:
-        """Columns that are not measured and that a table does not have, except those typed.
+        """Name the columns of the policy that are not measured and that a table does not have.
 
-        Nothing is opened by that: a column whose name is misspelt here has no role.
+        Columns that the user `typed` are not named. A missing column is no risk: if its name is
+        misspelt in the policy, the table has a column without a role.
         """
         single = [c for c in (self.household, self.weight) if c is not None]
         others = (*self.identifier, *self.left_out, *self.kept, *single)
@@ -160,7 +160,7 @@ class ReadingTable(_Strict):
 class ReleaseTable(_Strict):
     """[release]: what is known of the file that goes out."""
 
-    # why the order of its rows may be as it is
+    # The reason why the rows may stay in their order.
     order: Annotated[str, AfterValidator(lambda reason: check_reason("order", reason))] | None = (
         None
     )
@@ -188,7 +188,7 @@ class Alpha(_Strict):
 
 
 class SampledPopulation(_Strict):
-    """[parameters] population_uniques: whom the table is a sample of."""
+    """[parameters] population_uniques: the size of the population, or the sampled share."""
 
     population_size: int | None = Field(None, ge=1, strict=True)
     fraction: float | None = Field(None, gt=0, le=1)
@@ -217,7 +217,7 @@ class ProtectTable(_Strict):
 
 
 class MeasureLimit(_Strict):
-    """What a measure may be at least, at most, or both."""
+    """A limit on a measure: the smallest number that meets it, the largest, or both."""
 
     min: float | None = Field(None, strict=True, allow_inf_nan=False)
     max: float | None = Field(None, strict=True, allow_inf_nan=False)
@@ -230,10 +230,12 @@ class MeasureLimit(_Strict):
 
 
 def _tree(given: Any) -> str | dict[str, Any]:
-    """A specification as it is; a tree below one root."""
+    """Accept the text of a specification as it is, and a tree below one root."""
     if not isinstance(given, str | dict):
         raise ValueError('a hierarchy is a text such as "interval:5,10", or a tree of tables')
-    return given if isinstance(given, str) else dict(below_root(given))
+    if isinstance(given, str):
+        return given
+    return dict(below_root(given))
 
 
 class Policy(_Strict):
@@ -255,12 +257,12 @@ class Policy(_Strict):
     @model_validator(mode="before")
     @classmethod
     def _split_limits(cls, raw: Any) -> Any:
-        """[limits] holds measures, and two tables of narrower limits."""
+        """Split [limits] into limits that apply everywhere and the tables of narrower limits."""
         limits = raw.get("limits", {})
         if not isinstance(limits, dict):
             raise ValueError("limits is not a table")
         for key in LIMITS:
-            if key in raw:  # else it would be read as if it were not there
+            if key in raw:  # it would be ignored
                 raise ValueError(f"{key} is not a table of its own: [limits.{key}]")
         rest = {key: table for key, table in raw.items() if key != "limits"}
         narrower = {key: limits.get(key, {}) for key in LIMITS[1:]}
@@ -274,60 +276,59 @@ class Policy(_Strict):
                 if word not in known:
                     raise ValueError(f"limits.synthetic: {word!r} is none of {', '.join(known)}")
             for number, limit in limits.items():
-                if (limit.max is None) != (number == "p") or (limit.min is None) == (number == "p"):
-                    side = "min" if number == "p" else "max"
+                side = "min" if number == "p" else "max"
+                bound = limit.min if number == "p" else limit.max
+                other = limit.max if number == "p" else limit.min
+                if bound is None or other is not None:
                     raise ValueError(f"limits.synthetic.{attack}: {number} takes a {side}")
-                bound = limit.min if limit.max is None else limit.max
-                if bound is not None and not 0 <= bound <= 1:  # 5 for 5 % is met by every copy
+                if not 0 <= bound <= 1:  # every copy meets a limit of 5 for 5 %
                     raise ValueError(f"limits.synthetic.{attack}: {number} is a share from 0 to 1")
         return self
 
     @property
     def measured_hierarchies(self) -> dict[str, Any]:
-        """The hierarchies of columns that are measured: a release lacks the others."""
+        """The hierarchies of columns that are measured; a release does not have the others."""
         dropped = {*self.roles.identifier, *self.roles.left_out}
         return {c: given for c, given in self.hierarchies.items() if c not in dropped}
 
     @property
     def limits_population(self) -> bool:
-        """Whether a limit is on the population that the table is a sample of."""
+        """Tell whether a limit needs the population from which the table was sampled."""
         return any("population" in BY_ID[measure].needs for _, measure, _ in self.every_limit())
 
     def every_limit(self) -> Iterator[tuple[str, str, MeasureLimit]]:
-        """Each limit with the table of the file that it stands in and its measure."""
-        return (
-            (table, measure, limit)
-            for table, limits in (
-                ("limits", self.everywhere),
-                ("limits.reidentification", self.reidentification),
-                *((f"limits.inference.{s}", limits) for s, limits in self.inference.items()),
-            )
-            for measure, limit in limits.items()
-        )
+        """Yield the name of the table in the file, the measure and the limit, for each limit."""
+        tables = {"limits": self.everywhere, "limits.reidentification": self.reidentification}
+        for secret, limits in self.inference.items():
+            tables[f"limits.inference.{secret}"] = limits
+        for table, limits in tables.items():
+            for measure, limit in limits.items():
+                yield table, measure, limit
 
 
 @dataclass(frozen=True)
 class PolicyFile:
-    """The file that a policy was read from: its name, and the SHA-256 of its content."""
+    """The file of a policy: its name, and the SHA-256 of its content."""
 
     name: str
     sha256: str
 
 
 def read_policy(path: str | Path) -> Policy:
-    """Read and check a policy file; every mistake is one line that says where."""
+    """Read and check a policy file; the message of a mistake is one line with its place."""
     return read_policy_file(path)[0]
 
 
 def read_policy_file(path: str | Path) -> tuple[Policy, PolicyFile]:
-    """Read and check a policy file; which file it was."""
-    (_, tables), name = read_tables(path), Path(path).name
+    """Read and check a policy file; return the policy, and the name and digest of the file."""
+    _, tables = read_tables(path)
+    name = Path(path).name
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     return parse_policy(tables, name), PolicyFile(name, digest)
 
 
 def read_tables(path: str | Path) -> tuple[str, dict[str, Any]]:
-    """The text of a policy file and its tables, not checked yet."""
+    """Read a policy file; return its text and its tables, which are not checked yet."""
     import tomllib  # not for pages that read no policy
 
     path = Path(path)
@@ -342,21 +343,22 @@ def read_tables(path: str | Path) -> tuple[str, dict[str, Any]]:
     except OSError as error:
         raise UsageError(f"{path.name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path.name}: not UTF-8 text", hint=_swapped(path)) from None
+        raise UsageError(f"{path.name}: not UTF-8 text", hint=_swap_hint(path)) from None
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path.name}: not TOML: {error}", hint=_swapped(path)) from None
+        raise UsageError(f"{path.name}: not TOML: {error}", hint=_swap_hint(path)) from None
     except RecursionError:
         raise UsageError(f"{path.name}: nested too deeply") from None
 
 
-def _swapped(path: Path) -> str | None:
-    """A hint where a table is read as a policy."""
-    table = path.suffix.lower() in TABLES or ".csv" in path.name
-    return "the policy is a TOML file, and this looks like the table: swap them" if table else None
+def _swap_hint(path: Path) -> str | None:
+    """Give a hint if a table is read as a policy."""
+    if path.suffix.lower() in TABLES or ".csv" in path.name:
+        return "the policy is a TOML file, and this looks like the table: swap them"
+    return None
 
 
 def parse_policy(raw: Mapping[str, Any], name: str = "policy") -> Policy:
-    """Check a policy given as plain tables."""
+    """Check a policy that is given as plain tables."""
     policy = parse_tables(raw, name)
     for mistake, hint in limit_mistakes(policy).values():
         raise UsageError(f"{name}: {mistake}", hint=hint)
@@ -364,7 +366,7 @@ def parse_policy(raw: Mapping[str, Any], name: str = "policy") -> Policy:
 
 
 def parse_tables(raw: Mapping[str, Any], name: str = "policy") -> Policy:
-    """A policy whose limits may still be on measures that do not exist."""
+    """Check a policy, except for limits on measures that do not exist or out of their range."""
     try:
         return Policy.model_validate(dict(raw))
     except ValidationError as error:
@@ -372,7 +374,10 @@ def parse_tables(raw: Mapping[str, Any], name: str = "policy") -> Policy:
 
 
 def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | None]]:
-    """Limits that make no sense for any table, by table and measure: what is wrong, and a hint."""
+    """Describe the limits that make no sense for any table, with a hint on each.
+
+    A key is the name of the table in the file and the measure.
+    """
     mistakes: dict[tuple[str, str], tuple[str, str | None]] = {}
     for table, measure, limit in policy.every_limit():
         if measure not in BY_ID:
@@ -384,10 +389,11 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
                 other = "no limit on it; average_risk, unique_records or population_uniques"
             mistakes[table, measure] = what, other
             continue
-        low, high = BY_ID[measure].low, BY_ID[measure].high
+        low = BY_ID[measure].low
+        high = BY_ID[measure].high
         for bound in (b for b in (limit.min, limit.max) if b is not None):
             if (low is not None and bound < low) or (high is not None and bound > high):
-                # 80 for 80 % can never be breached: such a limit is a mistake
+                # A limit of 80 for 80 % can never be breached: it is a mistake.
                 hint = None
                 what = Remark(
                     "gap_outside",
@@ -405,7 +411,7 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
 
 
 def to_tables(policy: Policy, columns: Collection[str]) -> dict[str, Any]:
-    """The plain tables of a policy for a release that may lack columns which the policy names."""
+    """Write a policy as plain tables for a release that has only some of its columns."""
     tables = policy.model_dump(exclude_none=True, mode="json")
     for chapter in ("hierarchies", "orders", "partitions"):
         tables[chapter] = {c: own for c, own in tables.get(chapter, {}).items() if c in columns}
@@ -417,7 +423,7 @@ def to_tables(policy: Policy, columns: Collection[str]) -> dict[str, Any]:
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
-    """Check parameters given from Python by the same rules as those of a file."""
+    """Check parameters from Python by the rules for parameters in a file."""
     try:
         Parameters.model_validate({k: dict(v) for k, v in parameters.items()})
     except ValidationError as error:
@@ -425,29 +431,34 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
 
 
 def _mistake(error: ValidationError, name: str, model: type[BaseModel] | None = None) -> UsageError:
-    """The first mistake in one line: where it is, and what was meant."""
-    errors = error.errors()  # an unknown name first: it explains why the right one is lacking
+    """Describe the first mistake in one line: its place, and what was expected."""
+    errors = error.errors()  # an unknown name first: it explains why the right one is missing
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     loc = [str(part) for part in first["loc"]]
     if loc and loc[0] in LIMITS:
         loc = ["limits", *(loc[1:] if loc[0] == "everywhere" else loc)]
     loc = [part for part in loc if not INNER.match(part)]
     where = ".".join(loc) or "top level"
-    said = first["msg"].removeprefix("Value error, ")
-    what, hint = said[0].lower() + said[1:], None
+    message = first["msg"].removeprefix("Value error, ")
+    what = message[0].lower() + message[1:]
+    hint = None
     match first["type"]:
         case "extra_forbidden":
-            what, hint = "not known here", _nearest_key(first["loc"], model)
+            what = "not known here"
+            hint = _nearest_key(first["loc"], model)
         case "model_type" if loc[0] == "limits":
-            what, hint = "a limit is a table", "{ min = 5 } or { max = 0.8 }"
+            what = "a limit is a table"
+            hint = "{ min = 5 } or { max = 0.8 }"
         case "tuple_type":
-            what, hint = "not a list", '["age", "zip"]'
+            what = "not a list"
+            hint = '["age", "zip"]'
         case "model_type" | "dict_type":
             what = "not a table"
     return UsageError(f"{name}: {where}: {what}", hint=hint)
 
 
 def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> str:
+    """Suggest a known key in place of the last part of `loc`."""
     model = model or Policy
     for part in loc[:-1]:
         inner = getattr(model.model_fields.get(str(part)), "annotation", None)
@@ -456,6 +467,6 @@ def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> 
             (k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), MeasureLimit
         )
     known = list(model.model_fields)
-    if model is Policy:  # as the file has its limits
+    if model is Policy:  # a file has all limits in one table
         known = [*(k for k in known if k not in LIMITS), "limits"]
     return nearest(str(loc[-1]), known) or f"one of {', '.join(known)}"

@@ -1,8 +1,9 @@
-"""A policy held against a table: verdicts on its limits, and what else keeps it from being met.
+"""The judgement of a table by a policy: verdicts on its limits, and other reasons against it.
 
-A limit on a value that is unbounded on the risky side, or that says nothing because the secret is
-constant, is breached; undefined for another reason, it is undecided. A policy is met if every limit
-is met and no reason stands against it. On a measure that is absent a limit is an error.
+A limit is breached by a value that is unbounded on the risky side, and by a value that says nothing
+because the secret is constant. A limit on a value that is undefined for another reason is
+undecided. A policy is met if every limit is met and no other reason prevents it. A limit on a
+measure that was not computed is an error.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,11 +25,11 @@ from sievert.measures.measure import (
 from sievert.policy.document import MeasureLimit, Policy, PolicyFile
 
 FILE_HOLDS = "file_holds"  # the reason that a file has columns which must not be released
-OTHER_TABLES = "other_tables"  # the reason that it holds more than the table that was read
-WITHHELD = "withheld"  # the reason in a shareable result that there is one which it does not tell
-ABOUT_THE_FILE = (FILE_HOLDS, OTHER_TABLES)  # reasons that a release made of the table has not
-# Why a policy is not met or undecided besides its limits; {} stands for names of columns. There is
-# no number in these sentences: they may be shown wherever a verdict may.
+OTHER_TABLES = "other_tables"  # the reason that a file has more than the table that was read
+WITHHELD = "withheld"  # the reason of a shareable result that has another one and withholds it
+ABOUT_THE_FILE = (FILE_HOLDS, OTHER_TABLES)  # reasons that do not apply to a release of the table
+# Reasons besides its limits why a policy is not met or undecided; {} stands for names of columns.
+# There is no number in these sentences: they may be shown wherever a verdict may.
 REASONS = {
     "file_holds": "the file still holds {}, which must not be released",
     "kept_unique": "kept columns have values of their own for many people: {}; drop them, or keep "
@@ -96,7 +97,7 @@ REASONS = {
 STRICT = frozenset({"recursive_c"})  # a number equal to the limit breaches it
 CAPPED = frozenset({"enhanced_beta_likeness"})  # each value of the secret has a bound of its own
 ABOVE_CAP = Remark("above_cap")
-# What a verdict rests on, as far as the order of the rows decides it.
+# Clauses on the order of the rows, for the line on what a verdict rests on.
 ORDER_IN_RUNS = Remark("order_in_runs")
 ORDER_EXPLAINED = Remark("order_with_reason")
 ORDER_OF_COLUMNS = Remark("order_of_columns")
@@ -130,7 +131,7 @@ WHY_IMPOSSIBLE = {
     "recursive_c": Remark("too_uneven"),
 }
 WITH_KEPT = "with the kept columns as quasi-identifiers"
-READINGS = {  # by their details
+READINGS = {  # by the detail of a value that has the number of the reading
     "without_missing": WITHOUT_MISSING,
     "missing_as_value": AS_VALUE,
     "spellings_merged": SPELT_ALIKE,
@@ -156,6 +157,23 @@ class Verdict:
     k: int | None = None  # of records in classes below k
     scope: str | None = None  # "suppressed": the suppressed records as a class of their own
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Verdict":
+        """Read a verdict back from the JSON."""
+        return cls(
+            measure=data["measure"],
+            where=data["where"],
+            min=data["min"],
+            max=data["max"],
+            value=data["value"],
+            met=data["met"],
+            reason=data["reason"],
+            reading=data["reading"],
+            impossible=data.get("impossible"),
+            k=data.get("k"),
+            scope=data.get("scope"),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         only_if_given = ("k", "scope")
@@ -174,6 +192,11 @@ class GateReason:
     met: bool | None
     names: tuple[str, ...] = ()  # of columns, or of measures
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "GateReason":
+        """Read a reason back from the JSON, whose sentence is made anew."""
+        return cls(what=data["what"], met=data["met"], names=tuple(data["names"]))
+
     @property
     def text(self) -> str:
         """The reason in a sentence."""
@@ -188,10 +211,12 @@ SUPPRESSED = "suppressed"  # the scope of a verdict on suppressed records as a c
 
 
 def worst(states: Collection[bool | None]) -> bool | None:
-    """Whether all are met: not met if one is not, else undecided if one is."""
+    """The worst of some states: not met if one is not met, else undecided if one is undecided."""
     if False in states:
         return False
-    return None if None in states else True
+    if None in states:
+        return None
+    return True
 
 
 FILE = "file"  # the question of a verdict: may this file go out?
@@ -200,11 +225,16 @@ PLANNED = "planned"  # would a release without the columns that must not go out 
 
 @dataclass(frozen=True)
 class UnjudgedSecret:
-    """A secret that no limit is about: how many people are in classes where it has one value."""
+    """A secret without a limit, and the number of people in classes where it has one value."""
 
     secret: str
-    people: int | None = None  # in classes with one value; None where it was not counted
+    people: int | None = None  # in classes with one value; None if they were not counted
     of: int | None = None  # all people
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "UnjudgedSecret":
+        """Read an entry of the JSON."""
+        return cls(secret=data["secret"], people=data["people"], of=data["of"])
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -226,6 +256,24 @@ class Judgement:
     unjudged: tuple[UnjudgedSecret, ...] = ()  # secrets that no limit is about
     counts: bool = False  # whether a count state was judged, which is no file
 
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> "Judgement":
+        """Read a judgement back from the JSON, with the answer that it states."""
+        plan = "planned_met" in data
+        return SavedJudgement(
+            verdicts=tuple(Verdict.from_dict(entry) for entry in data["limits"]),
+            reasons=tuple(GateReason.from_dict(entry) for entry in data.get("reasons", ())),
+            rests_on=_saved_basis(data.get("rests_on")),
+            suppressed_records=data.get("suppressed_records", 0),
+            name=data.get("name"),
+            digest=data.get("sha256"),
+            question=PLANNED if plan else FILE,
+            spellings=data.get("spellings", {}),
+            unjudged=tuple(UnjudgedSecret.from_dict(entry) for entry in data.get("unjudged", ())),
+            counts=data.get("counts", False),
+            stated=data["planned_met"] if plan else data["met"],
+        )
+
     @property
     def met(self) -> bool | None:
         """Whether the file meets the policy; None if undecided, or if a plan was asked about."""
@@ -239,6 +287,11 @@ class Judgement:
     @property
     def outcome(self) -> bool | None:
         """The answer to the question: every limit is met and nothing else stands against it."""
+        return self.conclusion
+
+    @property
+    def conclusion(self) -> bool | None:
+        """What follows from the verdicts and the reasons."""
         states = [v.met for v in self.verdicts] + [r.met for r in self.reasons]
         return worst(states) if self.verdicts or False in states else None
 
@@ -286,10 +339,32 @@ class Judgement:
         }
 
 
+@dataclass(frozen=True, kw_only=True)
+class SavedJudgement(Judgement):
+    """A judgement that was read from JSON, which states the answer.
+
+    What may be shared of a judgement, and what older versions wrote, can lack a reason of it.
+    """
+
+    stated: bool | None
+
+    @property
+    def outcome(self) -> bool | None:
+        """The answer to the question, as the JSON states it."""
+        return self.stated
+
+
+def _saved_basis(text: str | None) -> Joined | None:
+    """What a saved verdict rests on; a single clause is no list yet."""
+    if text is None or isinstance(text, Joined):
+        return text
+    return Joined([text], BETWEEN_CLAUSES)
+
+
 class Gate:
     """A policy, and all reasons besides its limits why one table does not meet it.
 
-    A command that finds such a reason adds it here; each is a sentence of `REASONS`.
+    A command adds the reasons that it finds; each is a sentence of `REASONS`.
     """
 
     def __init__(
@@ -302,10 +377,12 @@ class Gate:
         secrets: Iterable[str] = (),
         question: str = FILE,
     ) -> None:
-        self.policy, self.file, self.question = policy, file, question
+        self.policy = policy
+        self.file = file
+        self.question = question
         self.clauses = [*clauses]  # what the verdict rests on; commands add theirs
         self.secrets = tuple(secrets)  # of the table that is judged
-        # By secret: how many people are in classes where all have one value, of how many.
+        # For each secret, the people in classes where all have one value, and all people.
         self.certain: dict[str, tuple[int, int]] = {}
         self.suppressed_records = suppressed_records
         self.reasons: list[GateReason] = []
@@ -314,7 +391,7 @@ class Gate:
 
     @property
     def rests_on(self) -> Joined | None:
-        """What the verdict rests on, in one line without names and numbers of the data."""
+        """The line on what the verdict rests on, without names and numbers of the data."""
         return Joined(self.clauses, BETWEEN_CLAUSES) or None
 
     @property
@@ -327,30 +404,31 @@ class Gate:
         self.reasons.append(GateReason(what, False, tuple(names)))
 
     def undecided(self, what: str, names: Iterable[str] = ()) -> None:
-        """Add a reason for which it cannot be decided whether the policy is met."""
+        """Add a reason that leaves undecided whether the policy is met."""
         self.reasons.append(GateReason(what, None, tuple(names)))
 
     def take_reasons(self, other: "Gate") -> None:
-        """Add the reasons of another gate, but for those that are about the file at hand."""
+        """Add the reasons of another gate, except reasons that are about the file at hand."""
         new = [r for r in other.reasons if r not in self.reasons]
         self.reasons += [r for r in new if r.what not in ABOUT_THE_FILE]
 
     def judge(self, verdicts: Iterable[Verdict]) -> Judgement:
-        """The verdicts on the limits together with these reasons."""
-        verdicts, reasons = tuple(verdicts), list(self.reasons)
+        """Judge the table by the verdicts on the limits and by the reasons of this gate."""
+        verdicts = tuple(verdicts)
+        reasons = list(self.reasons)
         if not verdicts:
             reasons.append(GateReason("no_limits", None))
-        if harmless := dict.fromkeys(v.measure for v in verdicts if harmless_side(v)):
+        harmless = dict.fromkeys(v.measure for v in verdicts if bounds_harmless_side(v))
+        if harmless:
             reasons.append(GateReason("harmless_side", None, tuple(harmless)))
-        name, digest = (None, None) if self.file is None else (self.file.name, self.file.sha256)
         judged = {v.where for v in verdicts if not cannot_be_breached(v, self.policy)}
         return Judgement(
             verdicts=verdicts,
             reasons=tuple(reasons),
             rests_on=self.rests_on,
             suppressed_records=self.suppressed_records,
-            name=name,
-            digest=digest,
+            name=None if self.file is None else self.file.name,
+            digest=None if self.file is None else self.file.sha256,
             question=self.question,
             counts=self.counts,
             spellings=self.spellings,
@@ -363,7 +441,7 @@ class Gate:
 
 
 def unjudged_secrets(secrets: Iterable[str]) -> list[Remark]:
-    """Remarks on secrets that no limit is about."""
+    """Make a remark on each secret that no limit is about."""
     return [Remark("secret_not_judged", column=repr(secret)) for secret in secrets]
 
 
@@ -373,10 +451,10 @@ def judge(
     inference: Mapping[str, Numbers],
     best: Mapping[str | None, Numbers] | None = None,
 ) -> tuple[list[Verdict], list[Remark]]:
-    """Compare every limit with every number it applies to; returns verdicts and warnings.
+    """Compare every limit with every number it applies to; return verdicts and warnings.
 
-    `best` has the numbers of a table with the same records in one class, None for the record: no
-    release can do better.
+    `best` has the numbers of a table with the same records in one class, by secret, and under None
+    those of re-identification. No release can have better numbers.
     """
     for name in policy.inference:
         require(
@@ -390,18 +468,32 @@ def judge(
     ]
     places += [(s, v, policy.inference.get(s, {})) for s, v in inference.items()]
     for secret, values, narrower in places:
-        where, kind = "reidentification", "record"
+        where = "reidentification"
+        kind = "record"
         if secret is not None:
-            where, kind = f"inference.{secret}", "secret"
+            where = f"inference.{secret}"
+            kind = "secret"
         for measure in narrower:
             stated = measure in values or _lacks_population(measure)
             _require_number(stated, measure, f"limits.{where}")
         at_best = (best or {}).get(secret, {})
-        for m, limit in {**policy.everywhere, **narrower}.items():
-            if m in values:
-                verdicts.append(_verdict(where, values[m], limit, at_best.get(m)))
-            elif values and kind in BY_ID[m].kinds and (why := _lacking(m)) is not None:
-                verdicts.append(Verdict(m, where, limit.min, limit.max, None, None, why))
+        for measure, limit in {**policy.everywhere, **narrower}.items():
+            if measure in values:
+                verdicts.append(_verdict(where, values[measure], limit, at_best.get(measure)))
+                continue
+            why = _lacking(measure) if values and kind in BY_ID[measure].kinds else None
+            if why is not None:
+                verdicts.append(
+                    Verdict(
+                        measure=measure,
+                        where=where,
+                        min=limit.min,
+                        max=limit.max,
+                        value=None,
+                        met=None,
+                        reason=why,
+                    )
+                )
     for measure in policy.everywhere:
         evaluated = any(
             v.measure == measure and (v.reason not in NEEDS.values() or _lacks_population(measure))
@@ -425,26 +517,27 @@ def judge_suppressed(
     """
     places = [("reidentification", reidentification, policy.reidentification)]
     places += [(f"inference.{s}", v, policy.inference.get(s, {})) for s, v in inference.items()]
-    return [
-        replace(_verdict(where, values[measure], limit), scope=SUPPRESSED)
-        for where, values, narrower in places
-        for measure, limit in {**policy.everywhere, **narrower}.items()
-        if measure in values
-    ]
+    verdicts = []
+    for where, values, narrower in places:
+        for measure, limit in {**policy.everywhere, **narrower}.items():
+            if measure in values:
+                verdict = _verdict(where, values[measure], limit)
+                verdicts.append(replace(verdict, scope=SUPPRESSED))
+    return verdicts
 
 
 def _lacks_population(measure: str) -> bool:
-    """Whether a measure that is not there lacks a population: its limit is undecided."""
+    """Tell whether a measure needs a population; without one, a limit on it is undecided."""
     return "population" in BY_ID[measure].needs
 
 
 def _lacking(measure: str) -> Remark | None:
-    """What a measure needs of a secret that it was not computed for, such as an order."""
+    """Say what a measure lacks that was not computed, such as an order of the secret."""
     return next((why for need, why in NEEDS.items() if need in BY_ID[measure].needs), None)
 
 
 def verdict_remarks(verdicts: Sequence[Verdict]) -> list[Remark]:
-    """What is to be said of limits that are undecided, or on the side that is not risky."""
+    """Make remarks on limits that are undecided, or that bound the harmless side."""
     remarks = []
     for verdict in verdicts:
         if verdict.met is None:
@@ -452,7 +545,7 @@ def verdict_remarks(verdicts: Sequence[Verdict]) -> list[Remark]:
             key = "not_evaluated_suppressed" if suppressed else "not_evaluated"
             remarks.append(_remark_on(verdict, key, why=verdict.reason or str(None)))
     for verdict in verdicts:
-        if harmless_side(verdict):
+        if bounds_harmless_side(verdict):
             high = BY_ID[verdict.measure].riskier == "high"
             remarks.append(_remark_on(verdict, "harmless_high" if high else "harmless_low"))
     return remarks
@@ -463,19 +556,26 @@ def _remark_on(verdict: Verdict, key: str, **values: str) -> Remark:
     return Remark(key, measure=verdict.measure, where=_place(verdict.where), **values)
 
 
-def harmless_side(verdict: Verdict) -> bool:
-    """Whether a limit bounds the side only that is not risky."""
+def bounds_harmless_side(verdict: Verdict) -> bool:
+    """Tell whether a limit bounds only the side that is not risky."""
     # Limits on attacks are checked when the policy is read.
     return verdict.measure in BY_ID and _risky_bound(verdict, 0.0) is None
 
 
 def unlimited_secrets(policy: Policy, secrets: Iterable[str]) -> list[str]:
-    """Give the secrets that no limit of a policy judges, or only such as no table can breach."""
+    """Name the secrets without a limit that a table can breach."""
     unlimited = []
     for secret in secrets:
         limits = {**policy.everywhere, **policy.inference.get(secret, {})}
         verdicts = (
-            Verdict(measure, f"inference.{secret}", limit.min, limit.max, None, None)
+            Verdict(
+                measure=measure,
+                where=f"inference.{secret}",
+                min=limit.min,
+                max=limit.max,
+                value=None,
+                met=None,
+            )
             for measure, limit in limits.items()
             if "secret" in BY_ID[measure].kinds
         )
@@ -485,28 +585,30 @@ def unlimited_secrets(policy: Policy, secrets: Iterable[str]) -> list[str]:
 
 
 def cannot_be_breached(verdict: Verdict, policy: Policy) -> bool:
-    """Whether a limit says nothing of a table, as nothing risky breaches it."""
+    """Tell whether no risky table breaches a limit, so that it decides nothing."""
     if verdict.measure not in BY_ID:
         return is_toothless_attack(verdict)
-    return harmless_side(verdict) or toothless(verdict, policy)
+    return bounds_harmless_side(verdict) or is_toothless(verdict, policy)
 
 
 def is_toothless_attack(verdict: Verdict) -> bool:
-    """Whether no table can breach a limit on an attack: its numbers are shares from 0 to 1."""
-    return (verdict.max is None or verdict.max >= 1) and (verdict.min is None or verdict.min <= 0)
+    """Tell whether no table can breach a limit on an attack, whose numbers are from 0 to 1."""
+    if verdict.max is not None and verdict.max < 1:
+        return False
+    return verdict.min is None or verdict.min <= 0
 
 
 def toothless_remarks(verdicts: Iterable[Verdict], policy: Policy) -> list[Remark]:
-    """Remarks on limits that no table can breach."""
+    """Make a remark on each limit that no table can breach."""
     return [
         Remark("toothless", measure=v.measure, where=_place(v.where))
         for v in verdicts
-        if (toothless(v, policy) if v.measure in BY_ID else is_toothless_attack(v))
+        if (is_toothless(v, policy) if v.measure in BY_ID else is_toothless_attack(v))
     ]
 
 
-def toothless(verdict: Verdict, policy: Policy) -> bool:
-    """Whether no table can breach a limit: it lies at the end of the range of its measure."""
+def is_toothless(verdict: Verdict, policy: Policy) -> bool:
+    """Tell whether no table can breach a limit: it lies at the end of the range of its measure."""
     measure = BY_ID[verdict.measure]
     below = policy.parameters.records_below if measure.id == "records_below" else None
     if below is not None and below.k in (1, (1,)):  # nobody is in a class of fewer than one
@@ -520,8 +622,13 @@ def toothless(verdict: Verdict, policy: Policy) -> bool:
 
 
 def _risky_bound(verdict: Verdict, neither: float | None) -> float | None:
-    """The bound of a limit on the side that is risky."""
-    return {"low": verdict.min, "high": verdict.max}.get(BY_ID[verdict.measure].riskier, neither)
+    """The bound of a limit on the risky side; `neither` if the measure has no risky side."""
+    riskier = BY_ID[verdict.measure].riskier
+    if riskier == "low":
+        return verdict.min
+    if riskier == "high":
+        return verdict.max
+    return neither
 
 
 def _place(where: str) -> str:
@@ -531,6 +638,7 @@ def _place(where: str) -> str:
 
 
 def _require_number(present: bool, measure: str, where: str) -> None:
+    """Refuse a limit on a measure whose number is not `present`."""
     kinds = BY_ID[measure].kinds
     hint = "give what it needs (an order, a hierarchy, a partition), or drop the limit"
     if "secret" not in kinds:
@@ -545,34 +653,46 @@ def _require_number(present: bool, measure: str, where: str) -> None:
 
 
 def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None = None) -> Verdict:
-    if value.details.get("occurs") is False:  # of a misspelt value everything would be met
-        return Verdict(value.id, where, limit.min, limit.max, None, None, NO_SUCH_VALUE)
+    """Compare a value with a limit; `best` is the best number that any release can have."""
+    if value.details.get("occurs") is False:  # a misspelt value would meet every limit
+        return Verdict(
+            measure=value.id,
+            where=where,
+            min=limit.min,
+            max=limit.max,
+            value=None,
+            met=None,
+            reason=NO_SUCH_VALUE,
+        )
     number, reading, met = _compare(where, value, limit)
     reason = value.reason if number is None or met is False else None
     if value.id in CAPPED and met is False and number is not None and reason is None:
         reason = ABOVE_CAP
     return Verdict(
-        value.id,
-        where,
-        limit.min,
-        limit.max,
-        number,
-        met,
-        UNBOUNDED if number is None and reading is not None else reason,
-        reading,
-        impossible_limit(where, value.id, limit, best),
-        value.details.get("k") if value.id == "records_below" else None,
+        measure=value.id,
+        where=where,
+        min=limit.min,
+        max=limit.max,
+        value=number,
+        met=met,
+        reason=UNBOUNDED if number is None and reading is not None else reason,
+        reading=reading,
+        impossible=impossible_limit(where, value.id, limit, best),
+        k=value.details.get("k") if value.id == "records_below" else None,
     )
 
 
 def _compare(
     where: str, value: Value, limit: MeasureLimit
 ) -> tuple[float | None, str | None, bool | None]:
-    """The number that a limit is held against, of which reading it is, and whether it is met."""
-    number, reading = value.value, None
+    """Find the number that a limit judges, its reading, and whether it meets the limit."""
+    number = value.value
+    reading = None
     constant = value.reason == NOTHING_TO_LEARN and where.startswith("inference")
+    if number is None and (constant or value.reason == UNBOUNDED):
+        return None, None, False
     if number is None:
-        return None, None, False if constant or value.reason == UNBOUNDED else None
+        return None, None, None
     for detail, words in READINGS.items():  # the worse reading decides
         other = value.details.get(detail)
         why = value.details.get(f"{detail}_reason")
@@ -580,25 +700,31 @@ def _compare(
             return None, words, False
         if why == NOTHING_TO_LEARN and where.startswith("inference"):
             return number, words, False
-        if other is not None and (other < number if value.riskier == "low" else other > number):
-            number, reading = other, words
-    return number, reading, _is_kept(value, number, limit) and not constant
+        if other is None:
+            continue
+        is_worse = other < number if value.riskier == "low" else other > number
+        if is_worse:
+            number = other
+            reading = words
+    met = _is_kept(value, number, limit) and not constant
+    return number, reading, met
 
 
 def worse_reading(entry: Mapping[str, Any]) -> float | None:
-    """The number of a measure as a limit would be held against it; `entry` is that of the JSON."""
+    """The number of a measure that a limit would judge; `entry` is its entry in the JSON."""
     number: float | None = entry["value"]
     for detail in READINGS:
         if number is None or entry.get(f"{detail}_reason") == UNBOUNDED:
             return None
         other = entry.get(detail)
-        if other is not None:
-            number = min(number, other) if entry["riskier"] == "low" else max(number, other)
+        if other is None:
+            continue
+        number = min(number, other) if entry["riskier"] == "low" else max(number, other)
     return number
 
 
 def _is_kept(value: Value, number: float, limit: MeasureLimit) -> bool:
-    """Whether a measure keeps its limit, with `number` as its worse reading.
+    """Tell whether a measure keeps its limit, with `number` as its worse reading.
 
     A limit on `recursive_c` is strict, as Machanavajjhala et al. 2007 define it. A limit on
     `enhanced_beta_likeness` bounds the gain of each value by the smaller of the limit and -ln p(s),
@@ -618,9 +744,9 @@ def _is_kept(value: Value, number: float, limit: MeasureLimit) -> bool:
 def impossible_limit(
     where: str, measure: str, limit: MeasureLimit, best: Value | None, *, number: bool = True
 ) -> Remark | None:
-    """Why no release of the table can meet a limit, given the best number of any; else None.
+    """Say why no release of the table can meet a limit; None if one can.
 
-    The reason holds that number, unless it is to be written where numbers do not belong.
+    `best` is the best number that any release can have. With `number`, the reason has this number.
     """
     if limit.min is not None and limit.max is not None and limit.min > limit.max:
         return Remark("no_number_between")

@@ -1,4 +1,4 @@
-"""The alphabet of a release: its columns, combinations of values as symbols, their distances."""
+"""The alphabet of a release: combinations of values as symbols, and the distances between them."""
 
 import csv
 import math
@@ -23,7 +23,8 @@ from sievert.request.requested import check_known
 from sievert.tradeoff import ladder
 
 HAMMING, SQUARED, ABSOLUTE = DISTORTIONS
-HIERARCHY, MATRIX = "hierarchy", "matrix"
+HIERARCHY = "hierarchy"
+MATRIX = "matrix"
 WORDS = {
     HAMMING: "share of values changed",
     SQUARED: "squared difference as a share of the squared range",
@@ -35,9 +36,12 @@ AUTO, JOINT, COLUMNS, MERGED = ALPHABETS
 CELLS = 1 << 22  # distances that are computed at once
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ReleasedColumn:
-    """Values that occur, in their order, with the code of each record; distances to the labels."""
+    """The values of a column in their order, and their distances to the labels of a release.
+
+    `codes` has the place of each record's value.
+    """
 
     name: str
     values: tuple[Text, ...]
@@ -49,14 +53,14 @@ class ReleasedColumn:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether neighbours are near: intervals of the values make sense."""
+        """Tell whether intervals of the values make sense, because neighbours are near."""
         return self.numeric and None not in self.values
 
 
 def released_column(
     name: str, texts: Sequence[Text], codes: Any, kind: Any, tree: Any
 ) -> ReleasedColumn:
-    """A column from its codes: numbers in their order, other texts in that of the alphabet."""
+    """Make a column from its codes; numbers are ordered by size, other texts by the alphabet."""
     present, places = np.unique(np.asarray(codes, dtype=np.int64), return_inverse=True)
     occurring = [texts[p] for p in present.tolist()]
     numbers = as_numbers(occurring)
@@ -64,7 +68,8 @@ def released_column(
         order = np.argsort(numbers, kind="stable")  # missing ones last
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        places, numbers = rank[places], numbers[order]
+        places = rank[places]
+        numbers = numbers[order]
         occurring = [occurring[i] for i in order.tolist()]
     values = tuple(occurring)
     labels = values
@@ -80,11 +85,19 @@ def released_column(
     elif kind != HAMMING and numbers is not None:
         distances = _by_numbers(numbers, squared=kind == SQUARED)
         how = kind
-    return ReleasedColumn(name, values, places.ravel(), labels, distances, how, numbers is not None)
+    return ReleasedColumn(
+        name=name,
+        values=values,
+        codes=places.ravel(),
+        labels=labels,
+        distances=distances,
+        kind=how,
+        numeric=numbers is not None,
+    )
 
 
 def _by_numbers(numbers: Floats, *, squared: bool) -> Floats:
-    """Differences as shares of the range; missing is as far away as possible."""
+    """Compute differences as shares of the range; a missing value has the largest distance, 1."""
     scale = float(np.nanmax(numbers)) - float(np.nanmin(numbers))
     if not scale > 0:
         return 1.0 - np.eye(len(numbers))
@@ -95,6 +108,7 @@ def _by_numbers(numbers: Floats, *, squared: bool) -> Floats:
 
 
 def _by_hierarchy(name: str, values: Sequence[Text], times: Ints, given: Any) -> Floats:
+    """Compute the distance of two values from the level of their lowest common label."""
     counts = dict(zip(values, times.tolist(), strict=True))
     known = [v for v in values if v is not None]
     tree = to_hierarchy(given, {v: counts[v] for v in known})
@@ -107,7 +121,10 @@ def _by_hierarchy(name: str, values: Sequence[Text], times: Ints, given: Any) ->
 
 
 def _by_file(name: str, values: Sequence[Text], given: Any) -> tuple[tuple[Text, ...], Floats]:
-    """A small CSV file: released values in the first line, each value before its distances."""
+    """Read labels and distances from a small CSV file.
+
+    The first line has the released values. Each other line has a value and its distances.
+    """
     path = Path(given)
     try:
         require(
@@ -132,7 +149,8 @@ def _by_file(name: str, values: Sequence[Text], given: Any) -> tuple[tuple[Text,
     )
     labels = tuple(v or None for v in head[1:])
     rows = {row[0] or None: row[1:] for row in lines}
-    if lacking := sum(1 for v in values if v not in rows):
+    lacking = sum(1 for v in values if v not in rows)
+    if lacking:
         raise InputError(
             f"{path.name}: {plural(lacking, 'value')} of column {name!r} have no line in it",
             hint="one line a value that occurs",
@@ -160,7 +178,7 @@ def _by_file(name: str, values: Sequence[Text], given: Any) -> tuple[tuple[Text,
 
 
 def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) -> None:
-    """Whether a distortion is a name, or a file for the one column there is."""
+    """Refuse a distortion that is neither a name nor a file for the only column."""
     require(
         isinstance(distortion, str | os.PathLike),
         "a distortion is a name or a CSV file",
@@ -177,35 +195,37 @@ def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) ->
     )
 
 
-def in_bins(texts: Sequence[Text], codes: Ints) -> Ints | None:
-    """A secret of nearly as many numbers as records, cut at quantiles; None where it is not."""
+def cut_secret(texts: Sequence[Text], codes: Ints) -> Ints | None:
+    """Cut a secret with nearly as many numbers as records at quantiles; None for other secrets."""
     numbers = as_numbers(texts)
     if numbers is None or not sparse_numbers(codes):
         return None
     return bin_numbers(numbers[codes], quantile_bins(numbers[codes]))
 
 
-def cut_at_quantiles(secret: str) -> Remark:
-    """What the reader should know of such a secret."""
+def binned_remark(secret: str) -> Remark:
+    """Tell the reader that the numbers of `secret` are cut at quantiles."""
     return Remark("binned", column=repr(secret))
 
 
 def describe_distortion(columns: Sequence[ReleasedColumn]) -> str:
-    """What the distortion of some columns is."""
-    text = ", or ".join(WORDS[kind] for kind in dict.fromkeys(c.kind for c in columns))
+    """Describe in words how the distortion of `columns` is measured."""
+    kinds = dict.fromkeys(c.kind for c in columns)
+    text = ", or ".join(WORDS[kind] for kind in kinds)
     return f"mean over {len(columns)} columns of the {text}" if len(columns) > 1 else text
 
 
 # -- alphabets ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ReleaseAlphabet:
-    """Symbols of some columns: rows of value codes, those released as rows of label codes.
+    """The symbols of some columns, and the symbols that a release may have in their place.
 
-    `distortion` is of symbols (rows) and released symbols; `of_record` says which symbol each
-    record is. `merged` records were mapped to a symbol that is not their own combination.
-    `everything` tells that released are all combinations of the columns' labels.
+    A row of `symbols` has a code of a value for each column, a row of `released` a code of a label.
+    `distortion` has a row for each symbol and a column for each released symbol. `of_record` is the
+    symbol of each record. `merged` records have a symbol that is not their own combination. With
+    `everything`, all combinations of the columns' labels are released.
     """
 
     columns: tuple[ReleasedColumn, ...]
@@ -221,27 +241,28 @@ class ReleaseAlphabet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns it is of."""
+        """The names of its columns."""
         return tuple(c.name for c in self.columns)
 
     @property
     def is_ordered(self) -> bool:
-        """Whether it is one ordered column."""
+        """Tell whether it consists of one ordered column."""
         return len(self.columns) == 1 and self.columns[0].is_ordered and not self.merged
 
     def texts(self, *, released: bool) -> list[tuple[Text, ...]]:
-        """The combinations in words."""
+        """The values, or the labels if `released`, of each symbol."""
         rows = (self.released if released else self.symbols).tolist()
         texts = [c.labels if released else c.values for c in self.columns]
         return [tuple(t[i] for t, i in zip(texts, row, strict=True)) for row in rows]
 
     def noise(self, channel: Floats) -> float:
-        """The variance of the distortion that drawing from a channel gives a record, on average."""
+        """The mean variance of a record's distortion, if its symbol is drawn from `channel`."""
         if self.members is None:
             sizes = self.counts.sum(axis=1)
             return _noise(channel, self.distortion, sizes) / float(sizes.sum())
         symbols, place, sizes = self.members
-        step, variance = max(1, CELLS // len(self.released)), 0.0
+        step = max(1, CELLS // len(self.released))
+        variance = 0.0
         for at in range(0, len(symbols), step):
             some = slice(at, at + step)
             variance += _noise(
@@ -252,7 +273,7 @@ class ReleaseAlphabet:
         return variance / float(sizes.sum())
 
     def record_distortion(self, symbols: Ints) -> Floats:
-        """The distortion of each record by the released symbol that was drawn for it."""
+        """The distortion of each record, given its released symbol in `symbols`."""
         released = self.released[symbols].T
         far = (c.distances[c.codes, own] for c, own in zip(self.columns, released, strict=True))
         return np.asarray(sum(far)) / len(self.columns)
@@ -268,7 +289,7 @@ def alphabets(
     occurring: bool = False,
     reduced: int | None = None,
 ) -> tuple[str, list[ReleaseAlphabet]]:
-    """The alphabets of some columns, and which kind they are."""
+    """Make the alphabets of some columns; return their kind and the alphabets."""
     check_known("--alphabet:", kind, ALPHABETS)
     require(most >= 2, "an alphabet has at least 2 combinations", hint=f"--most {MOST}")
     require(
@@ -283,13 +304,15 @@ def alphabets(
         f"{number:,} combinations occur, more than {most:,} of one alphabet",
         hint="--alphabet columns, --alphabet merged, or a larger --most",
     )
-    each = (
-        [_joint((c,), c.codes, secret, weights, most, False) for c in columns]
-        if kind == COLUMNS
-        else [_joint(tuple(columns), key, secret, weights, most, occurring)]
-    )
-    kind = JOINT if kind == MERGED and number <= most else kind
-    return kind, each if reduced is None else [_reduce(a, reduced) for a in each]
+    if kind == COLUMNS:
+        each = [_joint((c,), c.codes, secret, weights, most, False) for c in columns]
+    else:
+        each = [_joint(tuple(columns), key, secret, weights, most, occurring)]
+    if kind == MERGED and number <= most:
+        kind = JOINT
+    if reduced is not None:
+        each = [_reduce(alphabet, reduced) for alphabet in each]
+    return kind, each
 
 
 def _joint(
@@ -300,7 +323,7 @@ def _joint(
     most: int,
     occurring: bool,
 ) -> ReleaseAlphabet:
-    """All combinations that occur as one alphabet; the rare ones as the nearest of the others."""
+    """Make one alphabet of all combinations that occur; merge rare ones with the nearest."""
     _, first = np.unique(key, return_index=True)
     symbols = np.stack([c.codes[first] for c in columns], axis=1)
     width = int(secret.max()) + 1
@@ -311,19 +334,25 @@ def _joint(
         return _merge_rare(columns, symbols, key, counts, most)
     size = math.prod(len(c.labels) for c in columns)
     everything = not same or (size <= most and not occurring)
-    released = (
-        np.indices([len(c.labels) for c in columns]).reshape(len(columns), -1).T
-        if everything  # all combinations of labels
-        else symbols
-    )
+    released = symbols
+    if everything:  # all combinations of labels
+        released = np.indices([len(c.labels) for c in columns]).reshape(len(columns), -1).T
     apart = distances(columns, symbols, released)
-    return ReleaseAlphabet(columns, symbols, released, key, counts, apart, everything=everything)
+    return ReleaseAlphabet(
+        columns=columns,
+        symbols=symbols,
+        released=released,
+        of_record=key,
+        counts=counts,
+        distortion=apart,
+        everything=everything,
+    )
 
 
 def _merge_rare(
     columns: tuple[ReleasedColumn, ...], symbols: Ints, key: Ints, counts: Floats, most: int
 ) -> ReleaseAlphabet:
-    """The most frequent combinations; every other one counts as the nearest of them."""
+    """Keep the most frequent combinations; count every other one as the nearest of them."""
     require(
         not any(c.labels is not c.values for c in columns),
         "distances from a file go with a smaller alphabet",
@@ -331,7 +360,8 @@ def _merge_rare(
     )
     sizes = counts.sum(axis=1)
     order = np.argsort(-sizes, kind="stable")
-    kept, rare = np.sort(order[:most]), np.sort(order[most:])
+    kept = np.sort(order[:most])
+    rare = np.sort(order[most:])
     place = np.empty(len(symbols), dtype=np.int64)
     place[kept] = np.arange(most)
     total = sizes[kept][:, None] * distances(columns, symbols[kept], symbols[kept])
@@ -339,26 +369,26 @@ def _merge_rare(
     for at in range(0, len(rare), step):
         some = rare[at : at + step]
         apart = distances(columns, symbols[some], symbols[kept])
-        # of those equally near the most frequent
+        # the most frequent of several that are equally near
         near = apart <= apart.min(axis=1, keepdims=True) + 1e-12
         place[some] = np.where(near, sizes[kept], -1.0).argmax(axis=1)
         np.add.at(total, place[some], sizes[some, None] * apart)
     merged = np.zeros((most, counts.shape[1]))
     np.add.at(merged, place, counts)
     return ReleaseAlphabet(
-        columns,
-        symbols[kept],
-        symbols[kept],
-        place[key],
-        merged,
-        total / merged.sum(axis=1, keepdims=True),
+        columns=columns,
+        symbols=symbols[kept],
+        released=symbols[kept],
+        of_record=place[key],
+        counts=merged,
+        distortion=total / merged.sum(axis=1, keepdims=True),
         merged=int(sizes[rare].sum()),
         members=(symbols, place, sizes),
     )
 
 
 def _reduce(alphabet: ReleaseAlphabet, number: int) -> ReleaseAlphabet:
-    """Release only some symbols: greedily the one that brings them nearest to all."""
+    """Choose `number` symbols to release: greedily the one that lowers the distortion most."""
     if number >= len(alphabet.released):
         return alphabet
     sizes = alphabet.counts.sum(axis=1)
@@ -380,11 +410,12 @@ def _reduce(alphabet: ReleaseAlphabet, number: int) -> ReleaseAlphabet:
 
 
 def _noise(channel: Floats, far: Floats, sizes: Floats) -> float:
+    """Sum the variance of the distortion `far` over records, `sizes` of them with each symbol."""
     mean = np.einsum("ij,ij->i", channel, far)
     return float(sizes @ np.maximum(np.einsum("ij,ij->i", channel, far**2) - mean**2, 0.0))
 
 
 def distances(columns: Sequence[ReleasedColumn], symbols: Ints, released: Ints) -> Floats:
-    """The mean over the columns of how far symbols are from released ones."""
+    """The distance of each symbol from each released symbol, a mean over the columns."""
     far = (c.distances[np.ix_(symbols[:, j], released[:, j])] for j, c in enumerate(columns))
     return np.asarray(sum(far)) / len(columns)

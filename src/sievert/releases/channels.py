@@ -1,9 +1,8 @@
 """A model solved for an alphabet: the best channel, and records drawn from it.
 
-Given the records, everything that is drawn is a sum over independent draws. The distortion's
-variance is exact; that of the plug-in information, and by how much it is too high, come from the
-delta method with terms of second order, those of cells with few expected records as if these were
-Poisson's.
+Given the records, everything that is drawn is a sum over independent draws. The variance of the
+distortion is exact. The variance and the bias of the plug-in information come from the delta method
+with terms of second order. Cells with few expected records have the terms of a Poisson number.
 """
 
 import math
@@ -33,13 +32,13 @@ from sievert.tradeoff import (
 from sievert.tradeoff.channel import evaluate_channel
 from sievert.tradeoff.models import MOST as MOST_STEPS
 
-DIGITS = 10  # of a probability that count: the last ones depend on the machine
-ZERO = 10.0**-DIGITS  # probabilities of a channel below it are none
-WORK = 6e10  # multiplications that one point may take, by which steps are limited
-FEWEST = 100  # steps
-SEVERAL = 4  # points that may take as much as one; more share it
-CONVEX = {1: 1, 2: 2, IDENTITY: 1, REVERSE: 2}  # solved as model
-LABELLED = (3, 4, FUNNEL)  # whose released values are labels, not values of X
+DIGITS = 10  # digits of a probability that count: the last ones depend on the machine
+ZERO = 10.0**-DIGITS  # a smaller probability of a channel counts as zero
+WORK = 6e10  # multiplications that one point may take; they limit its steps
+FEWEST = 100  # steps that a point may take at least
+SEVERAL = 4  # points that may each take all the work; more points share it
+CONVEX = {1: 1, 2: 2, IDENTITY: 1, REVERSE: 2}  # the convex problem that solves each model
+LABELLED = (3, 4, FUNNEL)  # models whose released values are labels, not values of X
 UNITS = {1: "bits", 2: "1", 3: "bits", 4: "bits", FUNNEL: "bits", IDENTITY: "bits", REVERSE: "1"}
 SMALL = 100.0  # expected records of a cell up to which Poisson's terms are computed
 FLOOR = 1e-300
@@ -56,35 +55,40 @@ def solutions(
     seconds: float | None = None,
     seed: int = 0,
 ) -> list[Tradeoff]:
-    """The best channels of some constraints, or of as many points evenly spread."""
+    """Solve a model for the constraints `at`, or for `points` constraints at even distances."""
     pair = Joint.of(joint)
     if model in (IDENTITY, REVERSE) and not pair.alike:
         pair = Joint.identity(pair.table.sum(axis=1))
     if model == FUNNEL:
         even = np.linspace(0.0, pair.entropy, points + 2)[1:-1].tolist()
-        return [funnel(pair, a, seed=seed, seconds=seconds) for a in (even if at is None else at)]
+        constraints = even if at is None else at
+        return [funnel(pair, a, seed=seed, seconds=seconds) for a in constraints]
     number = int(CONVEX.get(model, model))
     how: dict[str, Any] = {"seconds": seconds}
     if model in CONVEX:
         how["most"] = steps(pair, distortion, points if at is None else len(at))
-        how |= {} if gap is None else {"gap": gap}
+        if gap is not None:
+            how["gap"] = gap
     if at is None or len(at) > 1:
         which = {"points": points} if at is None else {"at": at}
         return list(curve(pair, distortion, model=number, seed=seed, **which, **how).points)
     if model in CONVEX:
-        return [(least_risk if number == 1 else least_distortion)(pair, distortion, at[0], **how)]
-    return [(least_identity if number == 3 else least_loss)(pair, at[0], seed=seed, **how)]
+        solve = least_risk if number == 1 else least_distortion
+        return [solve(pair, distortion, at[0], **how)]
+    find = least_identity if number == 3 else least_loss
+    return [find(pair, at[0], seed=seed, **how)]
 
 
 def steps(joint: Joint, distortion: Any, points: int = 1) -> int:
-    """How many steps a point may take: a limit that does not depend on the machine."""
+    """The steps that a point may take: a limit that does not depend on the machine."""
     columns = len(joint.rows) if isinstance(distortion, str) else np.shape(distortion)[1]
     each = len(joint.rows) * columns * joint.given.shape[1]
-    return int(min(MOST_STEPS, max(FEWEST, WORK / max(1, each) / max(1.0, points / SEVERAL))))
+    affordable = WORK / max(1, each) / max(1.0, points / SEVERAL)
+    return int(min(MOST_STEPS, max(FEWEST, affordable)))
 
 
 def epsilon(channel: Floats, used: Any = None) -> float | None:
-    """The local epsilon of a channel: max ln W(x'|x1)/W(x'|x2); None where a zero stands.
+    """The local epsilon of a channel: max ln W(x'|x1)/W(x'|x2); None if it has a zero.
 
     `used` are the values of X that occur; probabilities below 1e-10 are zeros.
 
@@ -94,7 +98,8 @@ def epsilon(channel: Floats, used: Any = None) -> float | None:
     True
     """
     rows = np.asarray(channel if used is None else channel[used])
-    high, low = rows.max(axis=0), rows.min(axis=0)
+    high = rows.max(axis=0)
+    low = rows.min(axis=0)
     there = high >= ZERO
     if (low[there] < ZERO).any():
         return None
@@ -102,15 +107,15 @@ def epsilon(channel: Floats, used: Any = None) -> float | None:
 
 
 def trim(channel: Floats) -> Floats:
-    """A channel without negligible probabilities."""
+    """Set negligible probabilities of a channel to zero."""
     rounded = np.round(channel, DIGITS)
     return np.asarray(rounded / rounded.sum(axis=1, keepdims=True))
 
 
-def synthetic(weights: Floats, channel: Floats) -> Floats:
-    """The channel to values of X of one whose released values are labels: t, then x of p(x|t).
+def channel_to_values(weights: Floats, channel: Floats) -> Floats:
+    """Turn a channel to labels into one to values of X: draw a label t, then x from p(x|t).
 
-    >>> synthetic(np.array([0.5, 0.5]), np.array([[1.0], [1.0]])).tolist()
+    >>> channel_to_values(np.array([0.5, 0.5]), np.array([[1.0], [1.0]])).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
     """
     together = weights[:, None] * channel
@@ -125,12 +130,12 @@ def synthetic(weights: Floats, channel: Floats) -> Floats:
 BY_DELTA = Remark("by_delta")  # how the ranges of a promise are computed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Promise:
-    """What a channel gives on average, and where 95 % of the releases drawn from it lie."""
+    """What a channel gives on average, and the range that 95 % of the releases fall into."""
 
     risk: float
-    loss: float | None  # None: unbounded, of columns of real numbers
+    loss: float | None  # None if it is unbounded: columns of real numbers
     identity: float | None
     distortion: float
     risk_range: tuple[float, float]
@@ -140,7 +145,7 @@ class Promise:
 
 
 def draw(channel: Floats, symbols: Ints, seed: int, part: int = 0) -> Ints:
-    """A released symbol for each record, by the inverse of its row's distribution.
+    """Draw a released symbol for each record, by inverting the distribution of its row.
 
     >>> draw(np.eye(2), np.array([1, 0, 1]), 0).tolist()
     [1, 0, 1]
@@ -159,21 +164,23 @@ def draw(channel: Floats, symbols: Ints, seed: int, part: int = 0) -> Ints:
 
 
 def channel_promise(alphabet: ReleaseAlphabet, channel: Floats, joint: Joint) -> Promise:
-    """What a channel of an alphabet promises; `joint` has no empty row."""
+    """Compute what a channel of an alphabet promises; `joint` has no empty row."""
     records = float(alphabet.counts.sum())
     risk, loss, identity, far = evaluate_channel(joint, channel, alphabet.distortion)
     assert far is not None
     spread = math.sqrt(alphabet.noise(channel) / records)
     bias, error = _risk_spread(joint, channel, records)
     middle = risk + bias
+    risk_margin = NORMAL_QUANTILE * error
+    distortion_margin = NORMAL_QUANTILE * spread
     return Promise(
-        risk,
-        loss,
-        identity,
-        far,
-        (max(0.0, middle - NORMAL_QUANTILE * error), middle + NORMAL_QUANTILE * error),
-        (max(0.0, far - NORMAL_QUANTILE * spread), far + NORMAL_QUANTILE * spread),
-        bias,
+        risk=risk,
+        loss=loss,
+        identity=identity,
+        distortion=far,
+        risk_range=(max(0.0, middle - risk_margin), middle + risk_margin),
+        distortion_range=(max(0.0, far - distortion_margin), far + distortion_margin),
+        bias=bias,
     )
 
 
@@ -182,7 +189,8 @@ def _risk_spread(joint: Joint, channel: Floats, records: float) -> tuple[float, 
     together = joint.weights[:, None] * joint.given  # of x and y
     cells = channel.T @ together  # of x' and y
     noise = (channel * (1 - channel)).T @ together
-    sums, noise_sums = cells.sum(axis=1), noise.sum(axis=1)
+    sums = cells.sum(axis=1)
+    noise_sums = noise.sum(axis=1)
     logs = np.log(np.maximum(cells, FLOOR) / np.maximum(np.outer(sums, joint.secret), FLOOR))
     logs = np.where(cells > 0, logs, 0.0)
     # variance over the draw of log p(x',y)/p(x')p(y) of each record
@@ -195,24 +203,26 @@ def _risk_spread(joint: Joint, channel: Floats, records: float) -> tuple[float, 
 
 
 def _ratio(noise: Floats, expected: Floats) -> Floats:
+    """Divide `noise` by `expected`; 0 where nothing is expected."""
     return np.divide(noise, expected, out=np.zeros_like(noise), where=expected > 0)
 
 
 def _halves(expected: Floats) -> Floats:
-    """E n ln n less m ln m of a Poisson number n of mean m: about a half unless m is small."""
+    """E[n ln n] - m ln m of a Poisson number n with mean m: about a half unless m is small."""
     grid, values = _poisson_table()
     return np.interp(np.log(np.maximum(expected, FLOOR)), grid, values, left=0.0, right=0.5)
 
 
 @cache
 def _poisson_table() -> tuple[Floats, Floats]:
+    """Tabulate E[n ln n] - m ln m; return the logarithms of the means m and the values."""
     means = np.geomspace(1e-6, SMALL, 400)
     n = np.arange(1, 400)
-    logs = np.cumsum(np.log(n))  # of n!
+    logs = np.cumsum(np.log(n))  # logarithms of n!
     chance = np.exp(n * np.log(means)[:, None] - means[:, None] - logs)
     return np.log(means), np.asarray(chance @ (n * np.log(n)) - means * np.log(means))
 
 
-def inside(value: float, ends: tuple[float, float]) -> bool:
-    """Whether a number lies between two others, but for rounding."""
+def is_inside(value: float, ends: tuple[float, float]) -> bool:
+    """Tell whether `value` lies between `ends`, apart from rounding."""
     return ends[0] - 1e-12 <= value <= ends[1] + 1e-12

@@ -16,8 +16,10 @@ DistortionName = Literal["hamming", "squared", "absolute"]
 
 SUPPRESSED_ROWS: tuple[SuppressedRows, ...] = get_args(SuppressedRows)
 KEEP, DROP, AUTO = SUPPRESSED_ROWS
-FUNNEL, IDENTITY, REVERSE = "funnel", "identity", "identity reverse"
-# As the library calls them.
+FUNNEL = "funnel"
+IDENTITY = "identity"
+REVERSE = "identity reverse"
+# The names of models in the library.
 MODELS: tuple[int | str, ...] = tuple(
     int(name) if name.isdecimal() else name.replace("-", " ") for name in get_args(ModelName)
 )

@@ -1,4 +1,4 @@
-"""Earlier releases of the same people: a new one is held against the policy together with them."""
+"""Earlier releases of the same people: a new release and they have to meet the policy together."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,21 +24,21 @@ from sievert.policy import Policy
 from sievert.request.requested import Reading, RequestedRoles, check_known
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class EarlierRelease:
-    """The key of every record of a release, and the number of its class."""
+    """The keys of a release: in which classes each occurs, and in how many records."""
 
-    keys: tuple[str | None, ...]  # each different one
-    key: Ints
-    classes: Ints
-    rows: Ints  # records of a key in a class
-    columns: tuple[str, ...]  # that classes are made of
+    keys: tuple[str | None, ...]  # all different keys
+    key: Ints  # the place of a key in `keys`
+    classes: Ints  # the number of a class
+    rows: Ints  # the records of this key in this class
+    columns: tuple[str, ...]  # the columns that make the classes
 
 
 def read_earlier(
     tables: Sequence[Any], key: str | None, requested: RequestedRoles, reading: Reading
 ) -> tuple[EarlierRelease, ...]:
-    """Read the classes of earlier releases; an outsider knows all columns but key and secrets."""
+    """Read the classes of earlier releases; they are made of all columns but key and secrets."""
     if not tables:
         return ()
     if key is None:
@@ -53,39 +53,47 @@ def read_earlier(
             ignored = requested.policy.roles.left_out if requested.policy else {}
             known = [c for c in questions.columns if c not in {key, *sensitive, *ignored}]
             require(known, "an earlier release has no columns but the key and secrets")
-            cube = _keyed(questions, known, key)
+            cube = _count_with_key(questions, known, key)
             releases.append(
                 EarlierRelease(
-                    cube.values[-1], _key_codes(cube), cube.owner, cube.counts, tuple(known)
+                    keys=cube.values[-1],
+                    key=_key_codes(cube),
+                    classes=cube.owner,
+                    rows=cube.counts,
+                    columns=tuple(known),
                 )
             )
     return tuple(releases)
 
 
 def joint_size(policy: Policy) -> int:
-    """The k that classes of several releases together must have; an error if no limit has one."""
+    """The k that the classes of all releases together must have; an error without a limit on k."""
     k = size_rule({**policy.everywhere, **policy.reidentification})
     require(k > 1, "the policy has no limit on k that releases together could be held against")
     return k
 
 
-def _keyed(questions: Questions, columns: Sequence[str], key: str) -> Cube:
-    """The combinations of some columns with the key, which every record must have."""
+def _count_with_key(questions: Questions, columns: Sequence[str], key: str) -> Cube:
+    """Count the combinations of `columns` and the key, which every record must have."""
     questions.check_usable((*columns, key))
     cube = questions.cube((*columns, key))
-    lacking = int(cube.counts[_key_codes(cube) == 0].sum()) if None in cube.values[-1] else 0
+    lacking = 0
+    if None in cube.values[-1]:
+        lacking = int(cube.counts[_key_codes(cube) == 0].sum())
     require(not lacking, f"{plural(lacking, 'record')} without a key ({key!r})", error=InputError)
     return cube
 
 
 def _key_codes(cube: Cube) -> Ints:
+    """The code of the key of every cell."""
     return cube.codes[-1].astype(np.int64)
 
 
 class JointReleases:
-    """A table that is released beside earlier releases: the classes of all of them together.
+    """The classes of a table and of earlier releases of the same people together.
 
-    Keys that coincide only canonically are read twice: as they are spelt, and as one person.
+    If keys differ only in their spelling, the keys are read twice: as they are spelt, and with
+    such keys as one person.
     """
 
     def __init__(
@@ -98,30 +106,29 @@ class JointReleases:
         *,
         distinct: bool = False,
     ) -> None:
-        """Read the keys of the table; with `distinct`, all spellings are other people."""
-        cube = _keyed(questions, quasi, key)
-        self.k, self.key, self._owner, self._rows = k, key, cube.owner, cube.counts
-        texts = dict.fromkeys(
-            text
-            for texts in (cube.values[-1], *(release.keys for release in earlier))
-            for text in texts
-            if text is not None
-        )
+        """Read the keys of the table; with `distinct`, two spellings are always two people."""
+        cube = _count_with_key(questions, quasi, key)
+        self.k = k
+        self.key = key
+        self._owner = cube.owner
+        self._rows = cube.counts
+        keys = [cube.values[-1], *(release.keys for release in earlier)]
+        texts = dict.fromkeys(key for own in keys for key in own if key is not None)
         groups = [] if distinct else group_spellings(texts)
-        self.respelt = sum(map(len, groups))  # how many keys coincide with others
+        self.respelt = sum(map(len, groups))  # the number of keys with another spelling
         self._readings = [_join_people(cube, earlier, str)]
         if groups:
             self._readings.append(_join_people(cube, earlier, canonical_text))
-        found = any(
+        are_shared = any(
             all(len(np.intersect1d(person, other.person)) for other in others)
             for person, others in self._readings
         )
-        require(found, "no key of the table is in an earlier release", hint="the right --key")
+        require(are_shared, "no key of the table is in an earlier release", hint="the right --key")
 
     def join(self, recoding: FullDomainRecoding, codes: Ints) -> JointClasses:
-        """The joint classes with what a recoding makes of combinations of values.
+        """Join the classes that a recoding makes of the combinations `codes` with earlier ones.
 
-        Of two readings of the keys it is the one with the smaller classes.
+        If the keys have two readings, return the joint classes of the one with smaller classes.
         """
         classes = recoding.class_numbers(codes)
         classes = np.where(recoding.suppressed_classes[classes], len(recoding.class_keys), classes)
@@ -154,7 +161,7 @@ def _join_people(
 
 
 def is_one_table(given: Any) -> bool:
-    """Whether this is a table, and not a list of tables.
+    """Tell whether `given` is a table, and not a list of tables.
 
     >>> is_one_table("a.csv"), is_one_table({"a": ["1"]}), is_one_table(["a.csv"])
     (True, True, False)

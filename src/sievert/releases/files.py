@@ -1,4 +1,4 @@
-"""A release as a file: its columns in the order of the input, its records in one of their own."""
+"""A release as a file: its columns in the order of the input, its records in their own order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ TEXT = "VARCHAR"
 
 @dataclass(frozen=True, eq=False)
 class FileColumn:
-    """A column of the release: the texts, which of them each record has, the engine's type."""
+    """A column of the release: its texts, the code of each record's text, the engine's type."""
 
     name: str
     texts: Sequence[Text]
@@ -29,14 +29,14 @@ class FileColumn:
     kind: str = TEXT
 
     def only(self, records: Bools | Ints) -> "FileColumn":
-        """The same column of some records only."""
+        """The same column, with only some records."""
         return replace(self, codes=self.codes[records])
 
 
 def order_by_hash(columns: Sequence[FileColumn], key: str) -> Ints:
-    """The records in the order in which a release has them, by the hashes with this key.
+    """Order the records as a release has them, by their hashes with `key`.
 
-    Only what a record says decides, and how many say the same: equal records are interchangeable.
+    The order depends only on the content of the records, and on the number of equal records.
 
     >>> ages = FileColumn("age", ["34", "35"], np.array([0, 1, 0]))
     >>> [["34", "35"][code] for code in ages.codes[order_by_hash([ages], "0")].tolist()]
@@ -59,14 +59,14 @@ def order_by_hash(columns: Sequence[FileColumn], key: str) -> Ints:
 
 
 def _codes_by_text(column: FileColumn) -> Ints:
-    """The codes of a column such that equal texts have one code."""
+    """Renumber the codes of a column so that equal texts have one code."""
     first: dict[Text, int] = {}
     own = [first.setdefault(text, code) for code, text in enumerate(column.texts)]
     return np.array(own, dtype=np.int64)[column.codes]
 
 
 def release_kind(path: Any) -> str:
-    """The format of a release by its ending."""
+    """The format of a release, by the ending of its file."""
     suffix = Path(path).suffix.lower()
     require(suffix in KINDS, "a release ends in .csv or .parquet", hint="-o release.csv")
     if KINDS[suffix] == "parquet":
@@ -100,6 +100,7 @@ def write_release(
 
 
 def _parquet() -> Any:
+    """Import the module that writes Parquet files, or say how to install it."""
     try:
         return import_module("pyarrow.parquet")
     except ImportError:
@@ -109,8 +110,12 @@ def _parquet() -> Any:
 
 
 def _as_parquet(target: Path, columns: Sequence[FileColumn], questions: Questions) -> None:
-    """The engine gives each column its type; the number that kept the order is left out."""
-    parquet, names = _parquet(), {c.name for c in columns}
+    """Write a Parquet file, in which each column has the engine's type.
+
+    A number keeps the order of the records in the engine; the file is written without it.
+    """
+    parquet = _parquet()
+    names = {c.name for c in columns}
     number = "record"
     while number in names:
         number += "_"

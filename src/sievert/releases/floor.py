@@ -1,8 +1,8 @@
-"""A floor under a search: where a table has too many combinations, it starts from coarser ones.
+"""The floor of a search: if a table has too many combinations, the search starts from coarser ones.
 
-Combinations are counted in memory. Where there are more of them, with a secret, than fit there, the
-column with the most labels goes up by one level, the first of equal ones, until the engine counts
-few enough. The search is exact from there upwards; what is finer was not looked at.
+Combinations with a secret are counted in memory. If too many occur, the column with the most labels
+goes up by one level, the first column of several, until the engine counts few enough. The search is
+exact from there upwards; finer levels are not searched.
 """
 
 from __future__ import annotations
@@ -26,30 +26,34 @@ from sievert.roles import Roles
 MOST_COMBINATIONS = 10**8
 
 
-def counted_sets(
+def column_sets(
     roles: Roles, person: str | None = None, key: str | None = None
 ) -> list[tuple[str, ...]]:
     """The sets of columns whose combinations are kept in memory: one for each secret.
 
-    Where a `person` has several rows, each holds the person; the `key` of earlier releases is kept
-    beside the quasi-identifiers.
+    Each set has the column of the `person`, if people have several rows. The `key` of earlier
+    releases makes a set of its own with the quasi-identifiers.
     """
-    secrets = [[s] for s in roles.sensitive if s not in roles.quasi]
+    secrets = [[s] for s in roles.sensitive if s not in roles.quasi] or [[]]
     last = [] if person is None else [person]
-    sets = [(*roles.quasi, *secret, *last) for secret in secrets or [[]]]
-    sets += [] if key is None else [(*roles.quasi, key)]
+    sets = [(*roles.quasi, *secret, *last) for secret in secrets]
+    if key is not None:
+        sets.append((*roles.quasi, key))
     return [tuple(dict.fromkeys(columns)) for columns in sets]
 
 
-def fits(questions: Questions, sets: Sequence[tuple[str, ...]]) -> bool:
-    """Whether the combinations can be searched as they are; a few records have no more of them."""
-    return questions.records <= MOST_COMBINATIONS or _count_cells(questions, sets) <= (
-        MOST_COMBINATIONS
-    )
+def fits_in_memory(questions: Questions, sets: Sequence[tuple[str, ...]]) -> bool:
+    """Tell whether the combinations can be searched without a floor.
+
+    No table has more combinations than records, so those of a small one are not counted.
+    """
+    if questions.records <= MOST_COMBINATIONS:
+        return True
+    return _count_cells(questions, sets) <= MOST_COMBINATIONS
 
 
 def _count_cells(questions: Questions, sets: Sequence[tuple[str, ...]]) -> int:
-    """The most combinations that there are of one of some sets of columns."""
+    """Count the combinations of each set of columns; return the largest number."""
     return max(questions.count_combinations(columns) for columns in sets)
 
 
@@ -57,7 +61,7 @@ def _count_cells(questions: Questions, sets: Sequence[tuple[str, ...]]) -> int:
 class SearchFloor:
     """The columns with all their levels, and the lowest ones that are searched."""
 
-    values: tuple[ColumnMap, ...]  # of each column its values, and their numbers
+    values: tuple[ColumnMap, ...]  # for each column its values, and their numbers
     columns: tuple[LevelledColumn, ...]
     counts: tuple[Ints, ...]  # the records of each value by its number
     levels: tuple[int, ...]
@@ -66,8 +70,10 @@ class SearchFloor:
     def of_values(
         cls, counted: Sequence[Cube], roles: Roles, trees: Mapping[str, Hierarchy | None]
     ) -> SearchFloor:
-        """No floor yet; `counted` are the values of every quasi-identifier by itself."""
-        columns, values, counts = [], [], []
+        """Start from the columns as they are; `counted` has the values of each quasi-identifier."""
+        columns = []
+        values = []
+        counts = []
         for name, cube in zip(roles.quasi, counted, strict=True):
             totals = cube.totals(0)
             present = np.flatnonzero(totals)
@@ -76,7 +82,12 @@ class SearchFloor:
             columns.append(column)
             values.append(ColumnMap(texts, texts, numbers.tolist()))
             counts.append(totals[present][np.argsort(numbers)])
-        return cls(tuple(values), tuple(columns), tuple(counts), (0,) * len(columns))
+        return cls(
+            values=tuple(values),
+            columns=tuple(columns),
+            counts=tuple(counts),
+            levels=(0,) * len(columns),
+        )
 
     def at(self, levels: Sequence[int]) -> SearchFloor:
         """The same columns on another floor."""
@@ -85,10 +96,12 @@ class SearchFloor:
                 raise UsageError(
                     f"--levels: {column.name!r} has the levels 0 to {column.levels - 1}"
                 )
-        return SearchFloor(self.values, self.columns, self.counts, tuple(levels))
+        return SearchFloor(
+            values=self.values, columns=self.columns, counts=self.counts, levels=tuple(levels)
+        )
 
-    def raised(self) -> SearchFloor | None:
-        """One level higher in the column with the most labels; None where all are on the top."""
+    def raise_one(self) -> SearchFloor | None:
+        """Raise the column with the most labels by one level; None if all are at the top."""
         labels = [
             len(column.labels[level]) if level + 1 < column.levels else 0
             for column, level in zip(self.columns, self.levels, strict=True)
@@ -96,28 +109,30 @@ class SearchFloor:
         if not any(labels):
             return None
         highest = labels.index(max(labels))
-        return self.at([level + (j == highest) for j, level in enumerate(self.levels)])
+        levels = list(self.levels)
+        levels[highest] += 1
+        return self.at(levels)
 
     @property
-    def searched(self) -> list[LevelledColumn]:
+    def search_columns(self) -> list[LevelledColumn]:
         """The columns from the floor upwards."""
         parts = zip(self.columns, self.levels, self.counts, strict=True)
         return [column.above(level, counts) for column, level, counts in parts]
 
     @property
-    def named(self) -> dict[str, int]:
+    def levels_by_name(self) -> dict[str, int]:
         """The floor of every column that has one."""
         pairs = zip(self.columns, self.levels, strict=True)
         return {column.name: level for column, level in pairs if level}
 
     @property
     def remark(self) -> Remark:
-        """What is said of it beside a result."""
-        floor = ", ".join(f"{name!r} {level}" for name, level in self.named.items())
+        """The remark on the floor beside a result."""
+        floor = ", ".join(f"{name!r} {level}" for name, level in self.levels_by_name.items())
         return Remark("search_floor", number=figure(MOST_COMBINATIONS), levels=floor)
 
     def recode(self, questions: Questions, names: Sequence[str]) -> Questions:
-        """Questions about some columns of the table on this floor, asked of the engine."""
+        """Ask the engine about some columns of the table, recoded to this floor."""
         maps = {
             column.name: self.label_map(j, self.levels[j])
             for j, column in enumerate(self.columns)
@@ -125,11 +140,17 @@ class SearchFloor:
         }
         none = np.zeros(0, dtype=np.int64)
         view = f"floor_{'_'.join(map(str, self.levels))}"
-        return questions.recode(view, RecodedRecords(tuple(names), maps, none, ROOT))
+        return questions.recode(
+            view, RecodedRecords(names=tuple(names), maps=maps, suppressed=none, mark=ROOT)
+        )
 
     def label_map(self, place: int, level: int, low: int = 0) -> ColumnMap:
-        """Of every value of a column its label on a level; the number of the label, shifted."""
-        column, values = self.columns[place], self.values[place]
+        """Map every value of a column to its label on a level.
+
+        The number of the label is shifted to the left by `low` bits.
+        """
+        column = self.columns[place]
+        values = self.values[place]
         own = column.tables[level][np.array(values.numbers, dtype=np.int64)].tolist()
         texts = column.labels[level]
         return ColumnMap(values.values, [texts[n] for n in own], [n << low for n in own])
@@ -142,10 +163,11 @@ def find_floor(
     given: Sequence[int] | None,
     sets: Sequence[tuple[str, ...]],
 ) -> tuple[SearchFloor, Questions, CombinationCounts]:
-    """The lowest floor whose combinations can be searched, with questions about it, and these.
+    """Find the lowest floor whose combinations can be searched.
 
-    It is that of levels if `given`. `sets` are what is counted; who is told apart by a column that
-    is no quasi-identifier is told apart on every level, so that too many of them are refused here.
+    Return it with questions about the table on this floor, and with the combinations. The levels of
+    the floor may be `given`. `sets` are the sets of columns whose combinations are counted. People
+    and keys are never recoded, so a table with too many of them is refused at once.
     """
     for column in {columns[-1] for columns in sets} - {*roles.quasi, *roles.sensitive}:
         require(
@@ -168,7 +190,7 @@ def find_floor(
         on_floor = floor.recode(questions, [*names])
         if _count_cells(on_floor, sets) <= MOST_COMBINATIONS:
             return floor, on_floor, count_combinations(on_floor, roles.quasi, roles.sensitive)
-        floor = floor.raised() if given is None else None
+        floor = floor.raise_one() if given is None else None
     raise ExhaustedError(
         f"more than {MOST_COMBINATIONS:,} combinations of values on any level",
         hint="fewer quasi-identifiers, coarser hierarchies, or fewer values of the secrets",

@@ -1,8 +1,8 @@
-"""People with several rows: a class is released if enough different people are in it.
+"""People with several rows: a class is released if it has enough different people.
 
-Rows are recoded and suppressed, people are counted: a class with fewer people than k, or than an l
-of a secret, is suppressed with all its rows. Every other limit is checked on the release as a
-whole, counted in people as `assess --person` counts it.
+Rows are recoded and suppressed, people are counted. A class with fewer people than k, or than the l
+of a secret, is suppressed with all its rows. Every other limit is checked on the whole release,
+counted in people as `assess --person` counts it.
 """
 
 import math
@@ -32,8 +32,10 @@ from sievert.releases.problem import (
 from sievert.roles import Roles
 from sievert.sources import unpack
 
-CELL, RECORD, PERSON = 16, 100, 100  # bytes: a value of a record, a record, a person
-SHARE = 0.6  # of the machine's memory, unless --memory says otherwise
+CELL = 16  # bytes that a value of a record takes
+RECORD = 100  # bytes that a record takes
+PERSON = 100  # bytes that a person takes
+SHARE = 0.6  # the share of the machine's memory that is used, unless --memory says otherwise
 COUNTED = ("distinct", "distinct_known")  # the rules for a class that do not depend on people
 
 
@@ -61,6 +63,7 @@ class PeopleProblem(ProtectionProblem):
         )
 
     def _rules(self, policy: Policy) -> tuple[int, list[SecretCells]]:
+        """The rule on people as a first secret, and the secrets with rules that count values."""
         k, secrets = super()._rules(policy)
         counted = []
         for secret in secrets:
@@ -70,26 +73,34 @@ class PeopleProblem(ProtectionProblem):
         return 1, [self._people(k), *counted]
 
     def _sizes_fit(self, policy: Policy) -> None:
-        """Sizes of classes count rows."""
+        """Return None, because the sizes of classes count rows."""
 
     def _people(self, k: int) -> SecretCells:
-        """The people of every combination; a row without a person is a person of its own."""
+        """Treat the people of every combination as a secret that needs `k` values in a class.
+
+        A row without a person is a person of its own.
+        """
         seen = self.sightings
-        person, rows, owner = seen.codes[-1].astype(np.int64), seen.counts, seen.owner
-        named, times = person > 0, np.where(person > 0, 1, rows)
+        person = seen.codes[-1].astype(np.int64)
+        rows = seen.counts
+        owner = seen.owner
+        named = person > 0
+        times = np.where(person > 0, 1, rows)
         everybody = np.repeat(person, times)
         alone = np.flatnonzero(everybody == 0)
         everybody[alone] = len(seen.values[-1]) + np.arange(len(alone))
         return SecretCells(
-            None,
-            np.repeat(owner, times),
-            everybody,
-            np.repeat(np.where(named, rows, 1), times),
-            len(seen.values[-1]) + len(alone),
-            (Rule("distinct", k),),
+            name=None,
+            combination=np.repeat(owner, times),
+            value=everybody,
+            counts=np.repeat(np.where(named, rows, 1), times),
+            values=len(seen.values[-1]) + len(alone),
+            rules=(Rule("distinct", k),),
         )
 
-    def _released(self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]) -> Questions:
+    def _ask_release(
+        self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]
+    ) -> Questions:
         def released(cube: Cube, owner: Ints) -> Cube:
             return self._only(recode(cube, codes, gone[owner]), quasi)
 
@@ -99,7 +110,7 @@ class PeopleProblem(ProtectionProblem):
             {s: released(cube, self._owner(cube)) for s, cube in self.secret_sightings.items()},
         )
 
-    def _suppressed(self, gone: Bools) -> SuppressedCells:
+    def _suppressed_cells(self, gone: Bools) -> SuppressedCells:
         def split(cube: Cube, owner: Ints) -> CellsBeside:
             return CellsBeside.split(cube, gone[owner])
 
@@ -110,18 +121,20 @@ class PeopleProblem(ProtectionProblem):
         )
 
     def _owner(self, cube: Cube) -> Ints:
-        """Of sightings with a secret before the person: the combination of each."""
+        """The combination of each sighting in `cube`, in which a secret precedes the person."""
         return cube.select_columns(cube.columns[:-1]).owner
 
 
 def check_memory(people: PeopleQuestions, roles: Roles, memory: str | None) -> None:
-    """An error before the work where the people of all combinations would not fit into memory.
+    """Refuse a table before the work if the people of all combinations do not fit into memory.
 
     Every record is kept once for the classes and once for each secret, and people by their names.
-    The bytes are those that were measured, rounded up.
+    The bytes were measured and rounded up.
     """
     cells = (len(roles.quasi) + 2) * (1 + len(roles.sensitive))
-    needed = people.rows.records * (CELL * cells + RECORD) + (people.people or 0) * PERSON
+    for_records = people.rows.records * (CELL * cells + RECORD)
+    for_people = (people.people or 0) * PERSON
+    needed = for_records + for_people
     room = unpack.size(memory, "--memory") if memory else int(SHARE * physical_memory())
     require(
         needed <= room,

@@ -39,7 +39,7 @@ from sievert.methods.full_domain import (
 from sievert.methods.full_domain.nodes import Hints
 from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import MeasureLimit, Policy, Verdict, judge, judge_suppressed
-from sievert.policy.judgement import harmless_side
+from sievert.policy.judgement import bounds_harmless_side
 from sievert.releases.choices import AUTO, KEEP
 from sievert.releases.earlier import JointReleases
 from sievert.releases.floor import SearchFloor
@@ -49,26 +49,26 @@ from sievert.session import no_progress
 
 GIVEN = "given"  # a hierarchy that is not a text
 UNIQUE = "unique_records"
-ANY_OF_A_SECRET = "l_diversity"  # a limit that lacks an order is undecided where others are not
-FIXED = 3_000  # cells whose measuring takes as long as what every recoded table costs
-MEASURED = 3  # cells that take as long to scan as one to measure
-SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
+ANY_OF_A_SECRET = "l_diversity"  # a limit that lacks an order is undecided if others are not
+FIXED = 3_000  # cells that take as long to measure as the fixed work for a recoded table
+MEASURED = 3  # cells that take as long to scan as one takes to measure
+SUPPRESS = 0.02  # the share of the records, unless the policy or the caller says otherwise
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """What is minimised, and what may be given up for it."""
+    """What a search minimises, and what it may give up for that."""
 
     suppress: float = 0.0  # the share of records that may be suppressed
     loss: str = "generalization_loss"
-    secret: str | None = None  # whose bits are counted, for the loss "bits"
+    secret: str | None = None  # the secret whose bits the loss "bits" counts
     weights: Mapping[str, float] | None = None
-    suppressed_rows: str = AUTO  # whether they stay in the release
+    suppressed_rows: str = AUTO  # whether suppressed records stay in the release
     uncompiled: int = 0  # cells that are scanned before compiled loops are loaded
 
 
 class ProtectionProblem:
-    """The combinations of a table, and everything that the search asks of them."""
+    """The combinations of a table, and the answers that a search needs about them."""
 
     def __init__(
         self,
@@ -80,13 +80,18 @@ class ProtectionProblem:
         settings: SearchSettings,
         floor: SearchFloor | None = None,
     ) -> None:
-        self.questions, self.roles, self.combinations = questions, roles, combinations
-        self.measuring, self.settings, self.floor = measuring, settings, floor
+        self.questions = questions
+        self.roles = roles
+        self.combinations = combinations
+        self.measuring = measuring
+        self.settings = settings
+        self.floor = floor
         self.beside: JointReleases | None = None  # earlier releases of the same people
         self.alike: ProtectionProblem | None = None  # the table with all spellings merged
-        self.columns, self.numbers = [], []
+        self.columns = []
+        self.numbers = []
         classes = combinations.classes
-        searched = None if floor is None else floor.searched
+        searched = None if floor is None else floor.search_columns
         for at, name in enumerate(roles.quasi):
             present = np.flatnonzero(classes.totals(at))
             texts = [classes.values[at][code] for code in present]
@@ -108,20 +113,23 @@ class ProtectionProblem:
 
     @property
     def allowed(self) -> int:
-        """How many records may be suppressed."""
+        """The number of records that may be suppressed."""
         return share_of_records(self.settings.suppress, self.combinations.records)
 
     def search(
         self, policy: Policy, *, suppress: int | None = None, loss: str | None = None
     ) -> Search:
-        """The search for a recoding that meets a policy; with the settings unless given."""
+        """Prepare the search for a recoding that meets a policy.
+
+        `suppress` and `loss` replace those of the settings.
+        """
         weights = self.settings.weights or {}
         k, secrets = self._rules(policy)
         return Search(
-            self.columns,
-            self.codes,
-            self.combinations.classes.counts,
-            secrets,
+            columns=self.columns,
+            codes=self.codes,
+            counts=self.combinations.classes.counts,
+            secrets=secrets,
             k=k,
             suppress=self.allowed if suppress is None else suppress,
             loss=loss or self.settings.loss,
@@ -136,11 +144,12 @@ class ProtectionProblem:
         return k, [self._secret_cells(s, policy) for s in self.roles.sensitive]
 
     def _secret_cells(self, secret: str, policy: Policy) -> SecretCells:
+        """The cells of a secret, with the rules that follow from the policy."""
         cube = self.combinations.secrets[secret]
         cells = (cube.owner, cube.codes[-1], cube.counts)
         return secret_cells(secret, cube.values[-1], cells, policy, self.measuring)
 
-    # -- what assess would say of a recoding ---------------------------------------------------
+    # -- the assessment of a recoding ----------------------------------------------------------
 
     def verdicts(
         self,
@@ -150,10 +159,10 @@ class ProtectionProblem:
         possible: bool = False,
         kept: bool = False,
     ) -> tuple[Verdict, ...]:
-        """The verdicts on the release, from counts: what `assess` says of its file.
+        """Judge the release by counts; `assess` gives the same verdicts on its file.
 
-        With `possible` they also say which limits no release can meet. Suppressed records may be
-        `kept` in the release.
+        With `possible`, the verdicts also name limits that no release can meet. With `kept`,
+        suppressed records stay in the release.
         """
         gone = self.gone(recoding)
         return self.judge(recoding.levels, gone, policy, possible=possible, kept=kept)[0]
@@ -167,46 +176,46 @@ class ProtectionProblem:
         possible: bool = False,
         kept: bool = False,
     ) -> tuple[tuple[Verdict, ...], int]:
-        """The verdicts on the table with its columns on levels, and how many are unique in it.
+        """Judge the table with its columns on `levels`; return verdicts and unique records.
 
-        The combinations that are `gone` are suppressed; of all of them nothing is said. Where they
-        are `kept` in the release, they are judged as a class of their own as well.
+        The combinations that are `gone` are suppressed; if all are gone, there are no verdicts.
+        Suppressed records that are `kept` in the release are judged as a class of their own, too.
         """
         if gone.all():
             return (), 0
-        ids = {m for _, m, _ in policy.every_limit()} | {UNIQUE}
+        ids = {measure for _, measure, _ in policy.every_limit()} | {UNIQUE}
         if any("order" in BY_ID[m].needs for m in policy.everywhere):
             ids.add(ANY_OF_A_SECRET)
         measures = self._measures(levels, gone, ids)
         inference = {s: measures.inference(s) for s in self.roles.sensitive}
-        numbers = self._found_by(measures, levels, gone)
+        numbers = self._reidentification(measures, levels, gone)
         if self.alike is not None:
             merged = self.alike._measures(levels, gone, ids)
             inference = {s: with_merged(own, merged.inference(s)) for s, own in inference.items()}
-            merged_numbers = self.alike._found_by(merged, levels, gone)
+            merged_numbers = self.alike._reidentification(merged, levels, gone)
             numbers = with_merged(numbers, merged_numbers)
         unique = int(numbers[UNIQUE].details["records"])
         best = measures.best_numbers(ids) if possible else None
         verdicts = judge(policy, numbers, inference, best)[0]
         if kept and gone.any():
-            of_suppressed = self._of_suppressed(measures, gone, ids, numbers)
+            of_suppressed = self._measure_suppressed(measures, gone, ids, numbers)
             if self.alike is not None:
-                also = self.alike._of_suppressed(merged, gone, ids, merged_numbers)
+                also = self.alike._measure_suppressed(merged, gone, ids, merged_numbers)
                 of_suppressed = suppressed_with_merged(of_suppressed, also)
             verdicts += judge_suppressed(policy, *of_suppressed)
         return tuple(verdicts), unique
 
     @cached_property
-    def _given(self) -> tuple[str, ...]:
+    def _own_quasi(self) -> tuple[str, ...]:
         """The quasi-identifiers without the kept columns, which are searched with them."""
         return tuple(name for name in self.roles.quasi if name not in self.roles.kept)
 
-    def _found_by(
+    def _reidentification(
         self, measures: TableMeasures, levels: Sequence[int], gone: Bools
     ) -> dict[str, Value]:
-        """The numbers of finding people, each with that of the classes of kept columns, too."""
+        """The numbers of re-identification, with those of the classes that kept columns refine."""
         numbers = measures.reidentification()
-        if self._given == self.roles.quasi:
+        if self._own_quasi == self.roles.quasi:
             return numbers
         ids = [m for m in numbers if m in BY_ID]
         wide = self._measures(levels, gone, ids, kept=True)
@@ -220,25 +229,27 @@ class ProtectionProblem:
         *,
         kept: bool = False,
     ) -> TableMeasures:
-        """Measures of the table with its columns on levels, without combinations that are gone.
+        """Prepare the measures of the table with its columns on `levels`, without those `gone`.
 
-        The classes are those of the quasi-identifiers, or with the `kept` columns beside them.
+        The quasi-identifiers make the classes; with `kept`, the kept columns refine them.
         """
         suppressed = int(self.combinations.classes.counts[gone].sum())
         codes = dict(zip(self.roles.quasi, self._label_codes(levels), strict=True))
-        roles = self.roles if kept else replace(self.roles, quasi=self._given)
-        questions = self._released(codes, gone, roles.quasi)
+        roles = self.roles if kept else replace(self.roles, quasi=self._own_quasi)
+        questions = self._ask_release(codes, gone, roles.quasi)
         questions.records = self.combinations.records - suppressed
         if suppressed:
-            questions.suppression = Suppression(ROOT, records=suppressed)
-        return TableMeasures(questions, roles, self.measuring, ids, no_progress)
+            questions.suppression = Suppression(mark=ROOT, records=suppressed)
+        return TableMeasures(
+            questions=questions, roles=roles, settings=self.measuring, ids=ids, clock=no_progress
+        )
 
     def certain_people(
         self, recoding: FullDomainRecoding, secrets: Collection[str]
     ) -> dict[str, tuple[int, int]]:
-        """By secret how many people are in classes where all have one value, of how many.
+        """Count the people in classes with one value of a secret, and all people, for each secret.
 
-        Where values coincide only canonically, the worse of both readings is given.
+        If values differ only in their spelling, the worse of both readings is given.
         """
         gone = self.gone(recoding)
         if not secrets or gone.all():
@@ -250,10 +261,10 @@ class ProtectionProblem:
         return more_certain(certain, merged)
 
     def gone(self, recoding: FullDomainRecoding) -> Bools:
-        """The combinations that a release does not tell: suppressed, or on the root everywhere.
+        """Tell which combinations are suppressed by a rule, or have the root in every column.
 
-        Kept columns are searched as quasi-identifiers, but a record with `*` in all others is
-        suppressed: whoever reads the release takes it for that.
+        Kept columns are searched as quasi-identifiers, but a record with `*` in all others counts
+        as suppressed, because every reader of the release takes it for a suppressed record.
         """
         gone = recoding.suppresses(self.codes)
         own = [at for at, name in enumerate(self.roles.quasi) if name not in self.roles.kept]
@@ -264,39 +275,37 @@ class ProtectionProblem:
             gone |= np.all(on_root, axis=0)
         return gone
 
-    def gone_records(self, recoding: FullDomainRecoding) -> int:
-        """How many records a release does not tell."""
+    def count_suppressed(self, recoding: FullDomainRecoding) -> int:
+        """Count the records of a release that are suppressed, or have the root in every column."""
         return int(self.combinations.classes.counts[self.gone(recoding)].sum())
 
-    def gone_keys(self, recoding: FullDomainRecoding) -> Ints:
-        """The keys of the classes that a release does not tell."""
+    def suppressed_keys(self, recoding: FullDomainRecoding) -> Ints:
+        """The keys of the suppressed classes of a release."""
         gone = self.gone(recoding)
         classes = np.unique(recoding.class_numbers(self.codes[gone]))
         keys: Ints = recoding.class_keys[classes].astype(np.int64)
         return keys
 
-    def _released(self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]) -> Questions:
-        """Questions about the release: labels instead of values, without suppressed records.
+    def _ask_release(
+        self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]
+    ) -> Questions:
+        """Ask about the release: labels instead of values, without suppressed records.
 
-        They are about classes of the columns `quasi`.
+        The columns `quasi` make the classes.
         """
-        classes, secrets = self.combinations.classes, self.combinations.secrets
-        return recoded_rows(
-            self.questions,
-            self._only(recode(classes, codes, gone), quasi),
-            {
-                s: self._only(recode(cube, codes, gone[cube.owner]), quasi)
-                for s, cube in secrets.items()
-            },
-        )
+        classes = self._only(recode(self.combinations.classes, codes, gone), quasi)
+        secrets = {}
+        for secret, cube in self.combinations.secrets.items():
+            secrets[secret] = self._only(recode(cube, codes, gone[cube.owner]), quasi)
+        return recoded_rows(self.questions, classes, secrets)
 
     def _only(self, cube: Cube, quasi: Sequence[str]) -> Cube:
-        """The cells of some quasi-identifiers, and of the columns behind all of them."""
+        """Add up the cells for the columns `quasi` and the columns after all quasi-identifiers."""
         if len(quasi) == len(self.roles.quasi):
             return cube
         return cube.roll_up((*quasi, *cube.columns[len(self.roles.quasi) :]))
 
-    def _of_suppressed(
+    def _measure_suppressed(
         self,
         measures: TableMeasures,
         gone: Bools,
@@ -305,24 +314,25 @@ class ProtectionProblem:
     ) -> OfSuppressed:
         """Measure the combinations that are `gone` as a class of their own.
 
-        The `measures` are those of the other records, and `numbers` what they found of them.
+        `measures` are the measures of the other records, and `numbers` their results.
         """
-        measures.questions.suppressed = self._suppressed(gone)
+        measures.questions.suppressed = self._suppressed_cells(gone)
         return measures.of_suppressed(ids, numbers)
 
-    def _suppressed(self, gone: Bools) -> SuppressedCells:
+    def _suppressed_cells(self, gone: Bools) -> SuppressedCells:
         """The suppressed records, as a class of their own beside all records."""
-        classes, secrets = self.combinations.classes, self.combinations.secrets
+        classes = self.combinations.classes
+        secrets = self.combinations.secrets
         return SuppressedCells(
             CellsBeside.split(classes, gone),
             {s: CellsBeside.split(cube, gone[cube.owner]) for s, cube in secrets.items()},
         )
 
     def meets(self, recoding: FullDomainRecoding, policy: Policy) -> bool:
-        """Whether the release meets every limit.
+        """Tell whether the release meets every limit.
 
-        Suppressed records are judged where they have to stay in the release, and not where they can
-        be left out of it.
+        Suppressed records are judged if they have to stay in the release, and not if they can be
+        left out of it.
         """
         gone = self.gone(recoding)
         if self.combinations.classes.counts[gone].sum() > self.allowed:
@@ -336,11 +346,11 @@ class ProtectionProblem:
     def best(
         self, search: Search, policy: Policy, seconds: float | None = None, cells: float = math.inf
     ) -> FullDomainRecoding | None:
-        """The best recoding of a search that meets a policy."""
+        """Search the recoding with the least loss that meets a policy."""
         return search.run(partial(self.meets, policy=policy), seconds, cells, self._hints(policy))
 
     def _hints(self, policy: Policy) -> Hints:
-        """What can be told of many recodings at once."""
+        """Tests that decide on many recodings at once."""
         cells = sum(MEASURED * (FIXED + len(cube.counts)) for cube in self.combinations.cubes)
         marked = [ROOT in t and len(t) > 1 for c in self.columns for t in c.labels]
         if any(marked):  # a class may have the mark of suppression in every column
@@ -348,47 +358,64 @@ class ProtectionProblem:
         nobody = np.zeros(len(self.codes), dtype=bool)
 
         def possible(levels: Sequence[int]) -> bool:
-            """Whether no limit is breached that finer columns breach all the more."""
+            """Tell whether no limit is breached that finer columns breach, too."""
+            verdicts, _ = self.judge(levels, nobody, policy)
             return not any(
-                Law.COARSENING in BY_ID[v.measure].laws and not harmless_side(v)
-                for v in self.judge(levels, nobody, policy)[0]
+                Law.COARSENING in BY_ID[v.measure].laws and not bounds_harmless_side(v)
+                for v in verdicts
                 if v.met is False and None in (v.min, v.max)
             )
 
         return Hints(self._sizes_fit(policy), possible, cells)
 
     def _sizes_fit(self, policy: Policy) -> Callable[[Ints], bool] | None:
-        """Whether classes of some sizes meet the limits that depend on nothing else."""
+        """Make a test of the limits that depend on nothing but the sizes of classes."""
         chosen = [m for m in MEASURES if "record" in m.kinds and not m.needs]
         limits = {
-            part: {m.id: own[m.id] for m in chosen if m.id in (own := getattr(policy, part))}
-            for part in ("everywhere", "reidentification")
+            "everywhere": {
+                m.id: policy.everywhere[m.id] for m in chosen if m.id in policy.everywhere
+            },
+            "reidentification": {
+                m.id: policy.reidentification[m.id]
+                for m in chosen
+                if m.id in policy.reidentification
+            },
         }
         chosen = [m for m in chosen if any(m.id in own for own in limits.values())]
         if not chosen:
             return None
         alone = policy.model_copy(update={**limits, "inference": {}})
-        measures = TableMeasures(self.questions, self.roles, self.measuring, [], no_progress)
+        measures = TableMeasures(
+            questions=self.questions,
+            roles=self.roles,
+            settings=self.measuring,
+            ids=[],
+            clock=no_progress,
+        )
 
         def fit(sizes: Ints) -> bool:
             if not len(sizes):
                 return False
-            counts = RecordCounts(int(sizes.sum()), histogram(sizes))
+            counts = RecordCounts(records=int(sizes.sum()), sizes=histogram(sizes))
             verdicts, _ = judge(alone, measures.of_classes(counts, chosen), {})
             return all(v.met is True for v in verdicts)
 
         return fit
 
     def joint_k(self, recoding: FullDomainRecoding) -> int:
-        """The fewest people with the same classes in this release and all earlier ones."""
+        """The smallest number of people with the same classes in this and all earlier releases."""
         assert self.beside is not None
         return self.beside.join(recoding, self.codes).smallest
 
     def label_map(self, place: int, level: int, low: int) -> ColumnMap:
-        """Of every value of a column its label on a level; the number of the label, shifted."""
+        """Map every value of a column to its label on a level.
+
+        The number of the label is shifted to the left by `low` bits.
+        """
         if self.floor is not None:
             return self.floor.label_map(place, self.floor.levels[place] + level, low)
-        classes, column = self.combinations.classes, self.columns[place]
+        classes = self.combinations.classes
+        column = self.columns[place]
         present = np.flatnonzero(classes.totals(place))
         own = column.tables[level][self.numbers[place][present]].tolist()
         return ColumnMap(
@@ -398,29 +425,29 @@ class ProtectionProblem:
         )
 
     def _label_codes(self, levels: Sequence[int]) -> list[Ints]:
-        """Per column the label of every code of the combinations; the same text, the same code."""
+        """The number of the label of every code, for each column; equal labels have one number."""
         chosen = zip(self.columns, self.numbers, levels, strict=True)
         return [column.tables[level][number_of] for column, number_of, level in chosen]
 
 
 def without_limit(policy: Policy, table: str, measure: str) -> Policy:
-    """The policy without one of its limits."""
+    """Remove the limit on `measure` from one table of the policy, such as `limits.inference.dx`."""
     part, _, secret = (table.partition(".")[2] or "everywhere").partition(".")
     limits = getattr(policy, part)
     own = limits[secret] if part == "inference" else limits
-    kept = {m: x for m, x in own.items() if m != measure}
-    return policy.model_copy(
-        update={part: {**limits, secret: kept} if part == "inference" else kept}
-    )
+    kept = {m: limit for m, limit in own.items() if m != measure}
+    if part == "inference":
+        kept = {**limits, secret: kept}
+    return policy.model_copy(update={part: kept})
 
 
 def share_of_records(share: float, records: int) -> int:
-    """How many records a share allows, as it is written: 0.07 of 100 are 7."""
+    """The number of records that a share allows, read as it is written: 0.07 of 100 are 7."""
     return math.floor(Fraction(repr(float(share))) * records)
 
 
 def share_to_suppress(policy: Policy, records: int) -> float:
-    """The share of records that may be suppressed: as [protect] or the limit on them says."""
+    """The share of records that may be suppressed, from [protect] or from the limit on them."""
     if policy.protect.suppress is not None:
         return policy.protect.suppress
     limits = [v.max for _, m, v in policy.every_limit() if m == "suppressed_records"]
@@ -435,7 +462,7 @@ def share_to_suppress(policy: Policy, records: int) -> float:
 def limit_share_suppressed(
     policy: Policy, share: float, records: int, notes: list[Remark]
 ) -> Policy:
-    """The policy with a limit on suppressed records: what may be suppressed, unless it has one."""
+    """Limit suppressed records to the share that may be suppressed, unless the policy does."""
     most = share_of_records(share, records)
     limited = limit_suppressed(policy, most) if most else policy
     if limited is not policy:
@@ -445,14 +472,14 @@ def limit_share_suppressed(
 
 
 def limits_suppressed(policy: Policy) -> bool:
-    """Whether a policy limits suppressed records."""
+    """Tell whether a policy limits suppressed records."""
     return any(measure == "suppressed_records" for _, measure, _ in policy.every_limit())
 
 
 def limit_suppressed(policy: Policy, most: int) -> Policy:
-    """The policy with a limit on suppressed records, unless it has one, or none at all.
+    """Add a limit on suppressed records, unless the policy has one.
 
-    A policy without limits stays so: nothing meets it.
+    A policy without any limit stays as it is, because nothing meets it.
     """
     if limits_suppressed(policy) or not any(policy.every_limit()):
         return policy
@@ -470,9 +497,10 @@ def assign_hierarchies(
     *,
     proposed: bool = True,
 ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
-    """The hierarchy of every quasi-identifier, and where it is from; a proposal by default.
+    """Choose the hierarchy of every quasi-identifier; return the hierarchies and their sources.
 
-    `value_counts` says how many records have each value of the quasi-identifier at a place.
+    A hierarchy that is not `given` is `proposed`. `value_counts` takes the place of a
+    quasi-identifier, and returns the number of records with each of its values.
     """
     for secret in roles.sensitive:
         require(
@@ -492,12 +520,15 @@ def assign_hierarchies(
             continue
         else:
             proposal = propose(counts, name)
-            trees[name], sources[name] = proposal.hierarchy, proposal.text
+            trees[name] = proposal.hierarchy
+            sources[name] = proposal.text
             if proposal.by_name:
                 how = f"--hierarchy {name}=interval:5,10"
                 notes.append(Remark("by_name", column=repr(name), what=proposal.text, name=how))
-        if (tree := trees[name]) is not None:
+        tree = trees[name]
+        if tree is not None:
             trees[name] = tree.with_root()
-    if proposed and (own := [repr(name) for name in roles.quasi if name not in given]):
-        notes.append(Remark("proposal", name=", ".join(own)))
+    without_given = [repr(name) for name in roles.quasi if name not in given]
+    if proposed and without_given:
+        notes.append(Remark("proposal", name=", ".join(without_given)))
     return trees, sources

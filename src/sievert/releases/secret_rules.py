@@ -1,4 +1,4 @@
-"""A secret beside the combinations, with the rules that the limits of a policy are for a class."""
+"""The cells of a secret, with the rules for a class that follow from the limits of a policy."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,13 +23,13 @@ def secret_cells(
     policy: Policy,
     measuring: MeasureSettings,
 ) -> SecretCells:
-    """The cells of a secret, its values numbered in their order, where it has one.
+    """Make the cells of a secret, with its values numbered in their order, if they have one.
 
-    `cells` are the combination, the code of the text and the records of each cell.
+    `cells` has the combination, the code of the text and the records of each cell.
     """
     counted = np.bincount(cells[1], cells[2], len(texts))
     present = [t for t, n in zip(texts, counted, strict=True) if n]
-    ordered = _ordered(secret, present, measuring)
+    ordered = _sort_values(secret, present, measuring)
     values = present if ordered is None else ordered
     number_of = {text: number for number, text in enumerate(values)}
     named = measuring.parameters.get("alpha_k", {}).get("value")
@@ -37,7 +37,11 @@ def secret_cells(
         named = named.get(secret)
     counts = {t: int(n) for t, n in zip(texts, counted, strict=True) if n and t is not None}
     tree = to_hierarchy(measuring.hierarchies.get(secret), counts)
-    lacking = {need for need, answer in (("order", ordered), ("hierarchy", tree)) if answer is None}
+    lacking = set()
+    if ordered is None:
+        lacking.add("order")
+    if tree is None:
+        lacking.add("hierarchy")
     limits = {
         measure: limit
         for measure, limit in {**policy.everywhere, **policy.inference.get(secret, {})}.items()
@@ -60,10 +64,10 @@ def secret_cells(
     )
 
 
-def _ordered(
+def _sort_values(
     secret: str, present: Sequence[str | None], measuring: MeasureSettings
 ) -> list[str | None] | None:
-    """The values in their order; None without one, or where some are missing."""
+    """Sort the values; None if they have no order, or if some are missing."""
     texts = [text for text in present if text is not None]
     given = measuring.orders.get(secret)
     ordered = type_order(texts) if given is None else order_values(secret, [*given], texts)
@@ -71,7 +75,7 @@ def _ordered(
 
 
 def _labels_by_level(tree: Hierarchy, values: Sequence[str | None]) -> Ints:
-    """The number of the label of every value on each level of a hierarchy, below its root."""
+    """Number the labels of the values on each level of a hierarchy, except its root."""
     levels = []
     for level in range(tree.height):
         numbers: dict[str | None, int] = {}

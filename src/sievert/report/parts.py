@@ -141,8 +141,19 @@ class ReportPart:
         return self.writer.texts
 
     def read(self, kind: type[Saved]) -> Saved:
-        """The result itself; one that was saved is read back from its JSON."""
-        return self.result if isinstance(self.result, kind) else kind.from_dict(self.data)
+        """The result itself; one that was saved is read back from its JSON, once."""
+        if isinstance(self.result, kind):
+            return self.result
+        saved: Saved | None = self._read_back.get(kind)
+        if saved is None:
+            saved = kind.from_dict(self.data)
+            self._read_back[kind] = saved
+        return saved
+
+    @cached_property
+    def _read_back(self) -> dict[type, Any]:
+        """What was read back from the JSON, by the kind of result."""
+        return {}
 
     @property
     def rows(self) -> int:

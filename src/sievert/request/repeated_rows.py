@@ -15,32 +15,38 @@ if TYPE_CHECKING:
     from sievert.policy import Gate
 
 MOST_ROWS = 100  # of a person on average, by a column that only looks like an identifier
-MANY = 0.95  # of the records: a value for nearly each of them
+MANY = 0.95  # share of the records: more different values identify nearly each record
 WEIGHT_NAMES_PEOPLE = "weight_names_people"  # the reason of a gate
-MANY_VALUES = 50  # of a column that is called like a name or a number of people
-FEW_RECORDS = 20  # of fewer different values mean nothing
+MANY_VALUES = 50  # more different values of a column with such a name may name people
+FEW_RECORDS = 20  # with fewer records, the number of different values means nothing
 
 
 def repeated_identifiers(
     questions: Questions, roles: Roles, distinct: Collection[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """The identifiers that several rows share, and those of which that is not known.
+    """The identifiers that several rows share, and the identifiers that rows may share.
 
-    They are those named, and columns called like one. Rows also share an identifier that they spell
-    differently, unless its column is `distinct`. Of the columns that a state leaves out much is not
-    known when it has changed. Who says that rows are people has looked at the columns that are
-    ignored.
+    The columns are the identifiers of the roles, and columns with the name of an identifier. Rows
+    also share an identifier that they spell differently, unless its column is `distinct`. Little is
+    known about columns that a changed state leaves out. Ignored columns are not looked at if the
+    user says that rows are people.
     """
     others = {*roles.measured_columns, *roles.identifier, *roles.single_columns.values()}
-    others |= {*roles.ignored} if roles.rows_are_people else set()
+    if roles.rows_are_people:
+        others |= {*roles.ignored}
     likely = [c for c in questions.columns if c not in others and tells_people_apart(c)]
     named = [c for c in roles.identifier if c != roles.person]
     known = questions.left_out
     counted = spread_values(questions, [c for c in (*named, *likely) if c not in known])
-    spreads = {c: s for c in (*named, *likely) if (s := known.get(c, counted.get(c))) is not None}
+    spreads: dict[str, Spread] = {}
+    for column in (*named, *likely):
+        spread = known.get(column, counted.get(column))
+        if spread is not None:
+            spreads[column] = spread
     # A code of a hospital or a batch has few values: it does not tell people apart.
     telling = {c: s for c, s in spreads.items() if c in named or s.rows <= MOST_ROWS * s.most}
-    repeated, unsure = [], []
+    repeated = []
+    unsure = []
     for column, spread in telling.items():
         if spread.repeated or (column in counted and _is_respelt(questions, column, distinct)):
             repeated.append(column)
@@ -57,21 +63,21 @@ def _is_respelt(questions: Questions, column: str, distinct: Collection[str]) ->
 
 
 def canonical_values(questions: Questions, column: str, values: int) -> int:
-    """How many of the `values` of a column are left, at most, where those that coincide are one.
+    """The largest possible number of `values` of a column once values that coincide are merged.
 
-    Where the groups that coincide are not known, each of them has two values at least.
+    If the groups of such values are not known, each has at least two values.
     """
-    found = find_spellings(questions, column)
-    groups = len(found.groups) if found.groups else found.values // 2
-    return values - found.values + groups
+    spellings = find_spellings(questions, column)
+    groups = len(spellings.groups) if spellings.groups else spellings.values // 2
+    return values - spellings.values + groups
 
 
 def naming_columns(questions: Questions, columns: Sequence[str]) -> list[str]:
-    """The columns that are called like an identifier and have many different values.
+    """The columns with the name of an identifier and many different values.
 
-    Such a column says who somebody is, whatever else its role is. Many are more than a few dozen if
-    it is called like the name, the address or a number of a person, and else nearly one for each
-    record.
+    Such a column says who somebody is, even if it has another role. "Many" is more than a few dozen
+    if the column is called like the name, the address or a number of a person. Otherwise it is
+    nearly one value per record.
     """
     called = [c for c in columns if names_people(c) or _sounds_like_identifier(c)]
     counted = _different_values(questions, called)
@@ -83,23 +89,23 @@ def naming_columns(questions: Questions, columns: Sequence[str]) -> list[str]:
 def naming_weight(rows: Questions, weight: str | None) -> list[str]:
     """The weight of a table, if it may say who somebody is.
 
-    Its values are not numbers then, or it is called like an identifier and has many values, or they
-    are whole numbers of which nearly each record has another: the numbers of people, perhaps.
-    Suppressed records are looked at as well as the other `rows`.
+    It may if its values are not numbers, if it is called like an identifier and has many values, or
+    if nearly each record has a whole number of its own, which may be the number of a person.
+    Suppressed records are included.
     """
     if weight is None or weight not in rows.columns:
         return []
-    every = rows.with_suppressed()
-    if naming_columns(every, [weight]) or _other_than_numbers(every, weight):
+    rows = rows.with_suppressed()
+    if naming_columns(rows, [weight]) or _other_than_numbers(rows, weight):
         return [weight]
-    unique = _nearly_unique(every, _different_values(every, [weight]))
-    return [weight] if unique and _are_whole(every, weight) else []
+    unique = _nearly_unique(rows, _different_values(rows, [weight]))
+    return [weight] if unique and _are_whole(rows, weight) else []
 
 
 def judge_weight(gate: "Gate", rows: Questions, *weights: str | None) -> None:
-    """Tell the gate of a table with these `rows` of `weights` that may name people.
+    """Report `weights` that may name people to the gate of a table with these `rows`.
 
-    A weight below 0 is an error.
+    Raise an error for a weight below 0.
     """
     naming = [name for weight in dict.fromkeys(weights) for name in naming_weight(rows, weight)]
     if naming:
@@ -110,12 +116,12 @@ def judge_weight(gate: "Gate", rows: Questions, *weights: str | None) -> None:
 
 
 def _sounds_like_identifier(column: str) -> bool:
-    """Whether a word of a column's name is one that identifiers have."""
+    """Whether the name of a column contains a word of identifiers."""
     return tells_people_apart(column) or "name" in column.casefold()
 
 
 def _different_values(questions: Questions, columns: Sequence[str]) -> dict[str, int]:
-    """How many different values columns have at most; columns of which that is not known lack."""
+    """The largest possible number of values of each column, where it is known."""
     known = questions.left_out
     counted = spread_values(questions, [c for c in columns if c not in known])
     spreads = {c: known.get(c, counted.get(c)) for c in columns}
@@ -123,14 +129,14 @@ def _different_values(questions: Questions, columns: Sequence[str]) -> dict[str,
 
 
 def _nearly_unique(questions: Questions, counted: Mapping[str, int]) -> list[str]:
-    """The columns that have a value for nearly each record; of few records none."""
+    """The columns with a value for nearly each record; none if there are few records."""
     if questions.records < FEW_RECORDS:
         return []
     return [c for c, values in counted.items() if values > MANY * questions.records]
 
 
 def _other_than_numbers(questions: Questions, column: str) -> bool:
-    """Whether some value of a column is no number; nothing is known of one that a state lacks."""
+    """Whether any value of a column is no number; False for a column that a state leaves out."""
     if column in questions.left_out:
         return False
     if not usable_columns(questions, [column]):  # lists, for example
@@ -141,12 +147,12 @@ def _other_than_numbers(questions: Questions, column: str) -> bool:
 
 
 def _are_whole(questions: Questions, column: str) -> bool:
-    """Whether all values of a column of numbers are whole; not known of one that a state lacks."""
+    """Whether all numbers of a column are whole; False for a column that a state leaves out."""
     return column not in questions.left_out and not questions.has_other_than(column, WHOLE)
 
 
 def _check_not_negative(questions: Questions, column: str) -> None:
-    """Raise an error for a weight below 0, as where people are estimated by it."""
+    """Raise an error for a weight below 0, as estimates of people by weights do."""
     if column in questions.left_out:
         return
     number = questions.count_matching(column, NEGATIVE)
@@ -169,9 +175,14 @@ def usable_columns(questions: Questions, columns: Sequence[str]) -> list[str]:
 
 
 def spread_values(questions: Questions, columns: Sequence[str]) -> dict[str, Spread]:
-    """How many rows have a value of each column of plain values, and how many values these are."""
-    if not (usable := usable_columns(questions, columns)):
+    """Count the rows with a value, and the values, of each column of plain values."""
+    usable = usable_columns(questions, columns)
+    if not usable:
         return {}
     lacking = questions.missing(usable)
-    named = {c: values - (c in lacking) for c, values in questions.distinct(usable).items()}
-    return {c: Spread(questions.records - lacking.get(c, 0), n, n) for c, n in named.items()}
+    spreads: dict[str, Spread] = {}
+    for column, values in questions.distinct(usable).items():
+        if column in lacking:
+            values -= 1  # missing is one of them
+        spreads[column] = Spread(questions.records - lacking.get(column, 0), values, values)
+    return spreads

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
     from sievert.policy import Gate, Policy, PolicyFile
 
-LARGE = 10**5  # records from which plain columns are counted from packed keys
+LARGE = 10**5  # records from which plain columns are counted by packed keys
 MISSING_RULES = {
     "value": Remark("missing_value"),
     "wildcard": Remark("missing_wildcard"),
@@ -56,13 +56,13 @@ MISSING = tuple(MISSING_RULES)
 
 
 def refuse_engines(what: str, source: Mapping[str, Any], *tables: Any) -> None:
-    """Raise an error before an engine starts where a command needs the engine of this process.
+    """Raise an error, before an engine starts, if a command needs the engine of this process.
 
-    It concerns Spark, and tables of a database. The address may have gone through a `Path`, which
+    Spark and tables of a database are refused. The address may have gone through a `Path`, which
     makes one slash of two, and its scheme may be in capitals.
     """
     engine = source.get("engine")
-    address = tuple(each.removesuffix("/") for each in DATABASES)
+    address = tuple(scheme.removesuffix("/") for scheme in DATABASES)
     stored = any(
         isinstance(table, str | os.PathLike) and os.fspath(table).lower().startswith(address)
         for table in tables
@@ -75,16 +75,18 @@ def refuse_engines(what: str, source: Mapping[str, Any], *tables: Any) -> None:
 
 
 class Reading:
-    """Tables read one after the other, in the time that there is for all of them."""
+    """Reads tables one after the other, within one time limit for all of them."""
 
     def __init__(self, watch: Steps, large: int | None = LARGE, **source: Any) -> None:
-        self.clock, self.source, self.large = Clock(watch), source, large
+        self.clock = Clock(watch)
+        self.source = source
+        self.large = large
         self.started = time.monotonic()
         self.clock.deadline = self.started + (source.get("timeout") or math.inf)
 
     @contextmanager
     def __call__(self, data: Any, **options: Any) -> Iterator[tuple[Table, Questions]]:
-        """A table, read in the time that is left for it."""
+        """Read a table in the time that is left for it."""
         options = {**self.source, **options}
         given = "encoding" in options and isinstance(data, str | os.PathLike)
         if given and files.is_our_release(Path(data)):  # in UTF-8, whatever the original is in
@@ -92,7 +94,8 @@ class Reading:
         whole = options.get("timeout")
         late = ExhaustedError(f"not done within {whole or 0:g} seconds", hint="a longer --timeout")
         if whole is not None and whole > 0:
-            options["timeout"] = left = whole - (time.monotonic() - self.started)
+            left = whole - (time.monotonic() - self.started)
+            options["timeout"] = left
             if left <= 0:
                 raise late
         try:
@@ -104,11 +107,11 @@ class Reading:
             raise late from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RequestedRoles:
-    """The roles that the caller gives and, where none are given, those of the policy.
+    """The roles that the caller gives; those of the policy where none are given.
 
-    They are in the order of quasi-identifiers, sensitive attributes and identifiers.
+    The order is: quasi-identifiers, sensitive attributes, identifiers.
     """
 
     given: Sequence[str | tuple[str, ...] | None]
@@ -120,9 +123,13 @@ class RequestedRoles:
     fresh: tuple[str, ...] = ()  # kept keys that were made with the release
 
     def of_table(self, table: Table) -> RequestedRoles:
-        """The same, with the codes that it was read with; of a state the roles that it was counted
-        for, where none are given at all."""
-        state, none, own = table.state, (None, None, None), replace(self, codes=tuple(table.na))
+        """Add the codes with which a table was read.
+
+        If no roles are given at all, those of a state are the roles for which it was counted.
+        """
+        state = table.state
+        none = (None, None, None)
+        own = replace(self, codes=tuple(table.na))
         if state is None or (*self.given, self.person) != (*none, None) or any(self._own):
             return own
         given = [state.quasi, state.sensitive, state.identifier]
@@ -151,20 +158,21 @@ class RequestedRoles:
     ) -> tuple[Roles, list[Remark]]:
         """Check the roles against the columns; without quasi-identifiers, list the columns.
 
-        The secrets of a release in two tables are in a table of their own (`secrets_apart`). A
-        command that does not count in `people` refuses those with several rows; one that is not
-        about `synthetic` tables says that limits on these are not looked at.
+        With `secrets_apart`, a release has its secrets in a second table. A command that does not
+        count in `people` refuses people with several rows. A command that is not about `synthetic`
+        tables says that it ignores limits on these.
         """
         quasi, sensitive, identifier = self.names(questions.columns)
         typed = identifier if self.given[2] is not None else ()
         absent = self.policy.roles.lacking(questions.columns, typed) if self.policy else ()
         identifier = tuple(c for c in identifier if c not in absent)
-        if self.given[2] is None:  # who calls an identifier of the policy the person means people
+        if self.given[2] is None:  # an identifier that the user names as the person counts people
             identifier = tuple(c for c in identifier if c != self.person)
         if not quasi and quasi_needed:
             from sievert.request.role_suggestion import no_quasi
 
-            what, hint = "no quasi-identifiers: [roles] of the policy has none", "quasi = [...]"
+            what = "no quasi-identifiers: [roles] of the policy has none"
+            hint = "quasi = [...]"
             require(not any(self._own), what, hint=f"{hint} there, or -q COLUMNS")
             raise no_quasi(questions, {*sensitive, *identifier}, self.person)
         measured = {*quasi, *sensitive, *identifier, *absent, *chain(*self.other_sets)}
@@ -178,7 +186,8 @@ class RequestedRoles:
             other_sets=self.other_sets,
             first_line=questions.first_line,
         )
-        several, notes = False, [*role.known_secrets(roles), *role.absent_columns(absent)]
+        several = False
+        notes = [*role.known_secrets(roles), *role.absent_columns(absent)]
         if self.policy is not None and self.policy.synthetic and not synthetic:
             notes.append(Remark("not_synthetic"))
         if roles.person is not None:
@@ -198,7 +207,8 @@ class RequestedRoles:
         distinct = () if self.policy is None else self.policy.roles.distinct_spellings
         if not several:  # a person with one row each may be no person, but the number of a row
             repeated, unsure = repeated_identifiers(questions, roles, distinct)
-            unsure = [] if stated or roles.person is not None else unsure
+            if stated or roles.person is not None:
+                unsure = []
             roles = replace(roles, repeated=tuple(repeated), unsure=tuple(unsure))
             caution = "not_one_each" if stated else "shared_identifier"
             notes += (Caution(caution, column=repr(c)) for c in repeated)
@@ -206,9 +216,9 @@ class RequestedRoles:
         return roles, notes
 
     def _single_roles(self, given: Collection[str], absent: Collection[str]) -> dict[str, Any]:
-        """The other roles of the policy; a column with a role of the caller has no other one.
+        """The other roles of the policy; a column with a role of the caller has no other role.
 
-        A column that the policy gives two roles stays so, which is a mistake.
+        A column with two roles in the policy keeps both, which is reported as a mistake.
         """
         if self.policy is None:
             return {"person": self.person}
@@ -239,23 +249,22 @@ class RequestedRoles:
     ) -> Gate | None:
         """The policy's gate for a table with these columns, with the reasons that roles give.
 
-        Some records may be dropped, and some values be `codes` for missing: those of the table,
-        unless others are given. Of a release that is to be written, `released` are its columns. A
-        `planned` release is one without the columns that no release may have.
+        Some records may be dropped, and some values may be `codes` for missing: by default the
+        codes of the table. `released` has the columns of a release that will be written. A
+        `planned` release lacks the columns that no release may have.
         """
         codes = self.codes if codes is None else codes
         if self.policy is None:
             return None
         from sievert.policy import FILE, FILE_HOLDS, PLANNED, Gate
 
+        about = Remark("about_file" if released is None else "about_release")
+        if planned:
+            about = Remark("about_plan")
         gate = Gate(
             self.policy,
             [
-                Remark("about_plan")
-                if planned
-                else Remark("about_file")
-                if released is None
-                else Remark("about_release"),
+                about,
                 *self._people_and_roles(columns, roles, planned=planned),
                 MISSING_RULES[missing],
                 *([Remark("codes_missing")] if codes else []),
@@ -266,13 +275,16 @@ class RequestedRoles:
             secrets=[s for s in roles.sensitive if s in columns],
             question=PLANNED if planned else FILE,
         )
-        own, used = self.policy.roles, roles.every_column
-        known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
+        own = self.policy.roles
+        used = roles.every_column
+        known = {*own.quasi} & {*columns}  # one key set has to contain all of them
         covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
         less = {*own.sensitive} - {*roles.sensitive}
-        less |= set() if covered else known - {*roles.quasi}
+        if not covered:
+            less |= known - {*roles.quasi}
         less |= {*self._kept_no_more(roles)}
-        stated, listed = roles.rows_are_people, {*self.policy.reading.na}
+        stated = roles.rows_are_people
+        listed = {*self.policy.reading.na}
         stays = self.not_to_be_released(
             columns if released is None else released, roles, planned=planned
         )
@@ -294,20 +306,20 @@ class RequestedRoles:
         for what, met, names in reasons:
             if names:
                 (gate.undecided if met is None else gate.not_met)(what, names)
-        for what, so in (
+        for what, applies in (
             ("records_left_out", dropped),
             ("records_left_out_by_mark", leaves_out_unlimited(self.policy, suppression)),
             ("codes_not_listed", {*codes} - listed),
             ("mark_not_listed", is_unlisted(self.policy, suppression)),
         ):
-            if so:
+            if applies:
                 gate.undecided(what)
         return gate
 
     def _kept_no_more(self, roles: Roles) -> list[str]:
-        """The columns that the policy keeps and that have another role here, which measures less.
+        """The columns that the policy keeps, and that have another role here that measures less.
 
-        To be a quasi-identifier in everything that is judged measures more.
+        A column that is a quasi-identifier in all judged key sets is measured more.
         """
         assert self.policy is not None
         judged = (roles.quasi, *roles.other_sets)
@@ -315,13 +327,13 @@ class RequestedRoles:
         return [c for c in others if not all(c in key_set for key_set in judged)]
 
     def calls_distinct(self, column: str | None) -> bool:
-        """Whether the policy says that values of a column which are spelt otherwise differ."""
+        """Whether the policy says that different spellings in a column are different values."""
         return self.policy is not None and column in self.policy.roles.distinct_spellings
 
     def read_as_stated(self, source: dict[str, Any]) -> dict[str, Any]:
-        """How to read: codes and the mark of suppression are those of the policy, unless given.
+        """Add codes and the mark of the policy to the options of reading, unless they are given.
 
-        Of several marks that the policy lists, the one of the table has to be given.
+        If the policy lists several marks, the user must name the mark of the table.
         """
         if self.policy is None:
             return source
@@ -336,9 +348,9 @@ class RequestedRoles:
     def not_to_be_released(
         self, columns: Collection[str], roles: Roles, *, planned: bool = False
     ) -> list[str]:
-        """The columns of a file that must not be released, by the policy or by its roles here.
+        """The columns of a file that must not be released, by the policy or by the roles here.
 
-        A planned release lacks them, but for those that are measured: these are part of it.
+        A planned release lacks these columns, except measured ones, which are part of it.
         """
         assert self.policy is not None
         forbidden = self.policy.roles.not_released | roles.not_released
@@ -349,7 +361,7 @@ class RequestedRoles:
     def _people_and_roles(
         self, columns: Sequence[str], roles: Roles, *, planned: bool
     ) -> Iterator[Spoken]:
-        """Whether people or rows were counted, how many columns have which role, the population."""
+        """Say whether people or rows are counted, the columns per role, and the population."""
         assert self.policy is not None
         counted = Remark("rows_taken")
         if roles.rows_are_people:
@@ -374,7 +386,8 @@ class RequestedRoles:
             else:
                 numbers.append(things)
         yield Joined(numbers)
-        if apart := [c for c in self.policy.roles.distinct_spellings if c in columns]:
+        apart = [c for c in self.policy.roles.distinct_spellings if c in columns]
+        if apart:
             yield Remark("spelt_stated", columns=plural(len(apart), "column"))
         if self.policy.limits_population:
             stated = self.policy.parameters.population_uniques is not None
@@ -391,8 +404,8 @@ class RequestedRoles:
     ) -> tuple[int, list[Remark]]:
         """Make sure that the columns can be used; treat suppressed records and missing values.
 
-        Returns the number of records dropped, and notes of the engine and about the policy. Where
-        `all_rows` are read first, suppressed records are left to the caller.
+        Return the number of records dropped, and notes of the engine and about the policy. With
+        `all_rows`, the caller treats suppressed records.
         """
         questions.check_usable((*roles.measured_columns, *others))
         notes = [*questions.engine.notes, *self._replacements(questions.columns)]
@@ -401,7 +414,7 @@ class RequestedRoles:
         questions.plan_counts(roles.quasi, roles.sensitive if roles.person is None else ())
         if not all_rows:
             questions.secrets = roles.sensitive
-            # Cells that are counted now are counted again where more records are left out.
+            # Cells would be counted again if more records are left out.
             notes += leave_out_suppressed(questions, roles, cells=missing != "drop")
         return treat_missing(missing, questions, roles.quasi), notes
 
@@ -417,8 +430,9 @@ class RequestedRoles:
 def requested_roles(
     policy: PolicySource, *given: str | Iterable[str] | None, person: str | None = None
 ) -> RequestedRoles:
-    """The roles as given, beside the policy; iterators, which are read only once, become tuples."""
-    file, fresh = None, tuple[str, ...]()
+    """Collect the given roles and the policy; iterators, read only once, become tuples."""
+    file = None
+    fresh = tuple[str, ...]()
     if isinstance(policy, PolicyOfRelease):
         fresh = policy.fresh
         policy = policy.policy
@@ -430,21 +444,22 @@ def requested_roles(
         elif not isinstance(policy, policies.Policy):
             policy, file = policies.read_policy_file(Path(policy))
     names = [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given]
-    return RequestedRoles(names, policy, person, file, fresh=fresh)
+    return RequestedRoles(given=names, policy=policy, person=person, policy_file=file, fresh=fresh)
 
 
 def collect_sets(given: Iterable[str | Iterable[str]]) -> list[str | tuple[str, ...]]:
-    """Key sets as given; iterators, which are read only once, become tuples."""
+    """Collect the given key sets; iterators, read only once, become tuples."""
     require(not isinstance(given, str), "key sets are lists of columns", hint='[["age", "zip"]]')
-    sets = [each if isinstance(each, str | tuple) else tuple(each) for each in given]
+    sets = [columns if isinstance(columns, str | tuple) else tuple(columns) for columns in given]
     require(sets, "no key set given", hint="--key-set age,zip")
     return sets
 
 
 def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> int:
-    """Apply the chosen reading of missing quasi-identifiers; returns how many records it drops."""
+    """Apply the chosen reading of missing quasi-identifiers; return the number of lost records."""
     check_known("--missing:", missing, MISSING)
-    if missing == "error" and (lacking := questions.missing(quasi)):
+    lacking = questions.missing(quasi) if missing == "error" else {}
+    if lacking:
         counts = ", ".join(f"{c!r} in {plural(n, 'record')}" for c, n in lacking.items())
         raise InputError(f"a quasi-identifier is missing: {counts}", hint="another --missing")
     if missing != "drop":

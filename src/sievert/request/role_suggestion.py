@@ -1,4 +1,4 @@
-"""Likely roles of columns, with the reasons: help for whoever has not given any. Never a guess."""
+"""Likely roles of columns, with the reasons: help for a user who gave none, never a guess."""
 
 import re
 import shlex
@@ -15,13 +15,15 @@ from sievert.report.texts import Texts, read_texts
 from sievert.request.repeated_rows import FEW_RECORDS, MANY, MANY_VALUES, usable_columns
 from sievert.roles import is_ordinary, looks_like_record, names_people, tells_people_apart
 
-MOST_COLUMNS, FEW_COLUMNS = 30, 20  # of a suggestion: all of them, or so many
-MOST_LISTED, FEW_LISTED = 60, 12  # names of further columns: all of them, or the first
-MOST_VALUES = 100_000  # of a column whose values are looked at
-AMOUNT = 300  # different numbers: no age, year or number of rooms
-OFTEN = 0.02  # of the records: as frequent as a code for missing
-MOST_CODES = 3  # for missing, of one column
-SEVERAL = 5  # numbers that are not negative, beside which a negative one is a code
+MOST_COLUMNS = 30  # columns up to which a suggestion is about all of them
+FEW_COLUMNS = 20  # columns of a suggestion about a table with more columns
+MOST_LISTED = 60  # further columns up to which all names are listed
+FEW_LISTED = 12  # names that are listed of more further columns
+MOST_VALUES = 100_000  # values of a column up to which they are examined
+AMOUNT = 300  # with more different numbers, a column is no age, year or number of rooms
+OFTEN = 0.02  # share of the records from which a value is frequent enough for a code
+MOST_CODES = 3  # codes for missing in one column
+SEVERAL = 5  # numbers that are not negative, from which a negative one is a code
 LONGEST = 40  # letters of a name
 DATE = re.compile(
     r"(1[6-9]|20)\d\d([-/])\d{1,2}(\2\d{1,2}([ T].*)?)?|\d{1,2}([-./])\d{1,2}\5(\d\d|\d{4})"
@@ -64,9 +66,9 @@ _USUAL = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnEvidence:
-    """What a column looks like: how many values it has, and what they are."""
+    """What a column looks like: the number and the kind of its values."""
 
     values: int
     records: int
@@ -77,14 +79,14 @@ class ColumnEvidence:
 
 
 def looks_like_identifier(column: str) -> bool:
-    """Whether a column is called as identifiers are."""
+    """Whether a column has the name of an identifier."""
     name = column.casefold()
     usual = name.endswith("id") or any(part in name for part in _USUAL["-i"])
     return usual or names_people(column)
 
 
 def _is_telling(column: str) -> bool:
-    """Whether the name of a column says what it is: of very many these are looked at first."""
+    """Whether the name of a column shows its role; such columns are examined first."""
     name = column.casefold()
     in_a_policy = any(w.fullmatch(name) for w in _IN_A_POLICY.values())
     usual = any(part in name for parts in _USUAL.values() for part in parts)
@@ -97,7 +99,9 @@ def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
     >>> [suggest_role(c, ColumnEvidence(80, 1000)) for c in ("salary", "age")]
     [('-s', 'secret'), ('-q', 'known')]
     """
-    name, values, records = column.casefold(), evidence.values, evidence.records
+    name = column.casefold()
+    values = evidence.values
+    records = evidence.records
     if values <= 1:
         return "", "constant"
     for role, names in _IN_A_POLICY.items():
@@ -107,7 +111,7 @@ def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
     named = {option for option, parts in _USUAL.items() if any(p in name for p in parts)}
     if looks_like_identifier(column) and (unique or tells_people_apart(column)):
         return ("-i", "identifier") if unique else (PERSON, "called_identifier")
-    # An answer of yes and no, or a small number, is not what a person is called.
+    # Yes and no, or small numbers, are not names of people.
     few = values <= FEW_RECORDS or (evidence.numbers and values <= MANY_VALUES)
     if names_people(column) and not (few and is_ordinary(column)):
         return "-i", "of_a_person"
@@ -119,7 +123,9 @@ def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
         return "", "nearly_unique"
     if "-q" in named:
         return "-q", "known"
-    return ("-s", "amount") if evidence.numbers and values > AMOUNT else ("-q", "unclear")
+    if evidence.numbers and values > AMOUNT:
+        return "-s", "amount"
+    return "-q", "unclear"
 
 
 class RoleReason(Remark):
@@ -143,7 +149,7 @@ def role_reason(evidence: ColumnEvidence, reason: str) -> Joined:
 def tally_values(
     questions: Questions, distinct: Mapping[str, int]
 ) -> dict[str, dict[str | None, int]]:
-    """How many records have each text of the columns whose values are not too many."""
+    """Count the records with each text, for columns without too many values."""
     few = [column for column, values in distinct.items() if 0 < values <= MOST_VALUES]
     return questions.tallies(
         {column: distinct[column] for column in usable_columns(questions, few)}
@@ -153,37 +159,39 @@ def tally_values(
 def examine_tallies(
     distinct: Mapping[str, int], tallies: Mapping[str, Mapping[str | None, int]], records: int
 ) -> dict[str, ColumnEvidence]:
-    """What columns look like that have so many values, and these so often."""
-    return {
-        column: examine_values(tallies[column], records)
-        if values > 1 and column in tallies
-        else ColumnEvidence(values, records)
-        for column, values in distinct.items()
-    }
+    """Examine columns by the number of their `distinct` values and by their `tallies`."""
+    evidence: dict[str, ColumnEvidence] = {}
+    for column, values in distinct.items():
+        if values > 1 and column in tallies:
+            evidence[column] = examine_values(tallies[column], records)
+        else:
+            evidence[column] = ColumnEvidence(values=values, records=records)
+    return evidence
 
 
 def examine_values(tally: Mapping[str | None, int], records: int) -> ColumnEvidence:
-    """What values look like that occur so often."""
+    """Examine the values of a column; `tally` counts the records with each."""
     present = {text.strip(): n for text, n in tally.items() if text and text.strip()}
     dates = sum(bool(DATE.fullmatch(text)) for text in present)
     numbers = {text: float(text) for text in present if NUMBER.fullmatch(text)}
     codes = _missing_codes(numbers, present, records) if numbers else []
     return ColumnEvidence(
-        len(tally),
-        records,
-        bool(present) and dates >= MANY * len(present),
-        bool(present) and len(numbers) >= MANY * len(present),
-        len(codes),
-        sum(present[text] for text in codes),
+        values=len(tally),
+        records=records,
+        dates=bool(present) and dates >= MANY * len(present),
+        numbers=bool(present) and len(numbers) >= MANY * len(present),
+        codes=len(codes),
+        coded=sum(present[text] for text in codes),
     )
 
 
 def _missing_codes(
     numbers: Mapping[str, float], counts: Mapping[str, int], records: int
 ) -> list[str]:
-    """Numbers that look like codes for missing: frequent, negative or nines, apart from others.
+    """Numbers that look like codes for missing: frequent, and negative or all nines.
 
-    They are further from the others than those are from each other, or the only negative ones.
+    They are further from the other numbers than these are from each other, or they are the only
+    negative ones.
     """
     likely = [t for t, x in numbers.items() if x < 0 or NINES.fullmatch(t)]
     others = sorted(x for t, x in numbers.items() if t not in likely)
@@ -204,7 +212,7 @@ def _missing_codes(
 def no_quasi(
     questions: Questions, used: Collection[str] = (), person: str | None = None
 ) -> MissingRolesError:
-    """The help where no quasi-identifiers are given: columns, likely roles, options to go on.
+    """The error without quasi-identifiers, with help: columns, likely roles, options to go on.
 
     Columns that have a role already are neither listed nor among the options.
     """
@@ -220,7 +228,7 @@ def no_quasi(
     first = {*(telling + [c for c in columns if c not in telling])[:most]}
     distinct = questions.distinct([c for c in columns if c in first])
     evidence = examine_tallies(distinct, tally_values(questions, distinct), questions.records)
-    roles = {column: suggest_role(column, each) for column, each in evidence.items()}
+    roles = {column: suggest_role(column, own) for column, own in evidence.items()}
     likely = {
         option: _list_for_shell(c for c, (o, _) in roles.items() if o == option)
         for option in _USUAL
@@ -246,9 +254,10 @@ def _describe(
     others: Sequence[str],
     texts: Texts,
 ) -> Iterator[str]:
-    """The columns with likely roles and the reasons, those not looked at, and what to decide."""
+    """The columns with likely roles and reasons, the columns not examined, and what to decide."""
     names = {column: printable(column[: LONGEST + 1])[:LONGEST] for column in evidence}
-    width, wide = max(map(len, names.values())), max(2, *(len(o) for o, _ in roles.values()))
+    width = max(map(len, names.values()))
+    wide = max(2, *(len(o) for o, _ in roles.values()))
     yield (
         f"  {texts('suggested.column'):<{width}}  {texts('suggested.values'):>9}"
         f"  {texts('suggested.why')}"
@@ -257,7 +266,8 @@ def _describe(
         values = count(evidence[column].values)
         start = f"  {names[column]:<{width}}  {values:>9}  {option or '?':<{wide}}  "
         why = texts.remark(role_reason(evidence[column], reason))
-        why = re.sub(rf" \({option}\)(?=$|;)", "", why) if option else why  # it was said just now
+        if option:  # the line names it already
+            why = re.sub(rf" \({option}\)(?=$|;)", "", why)
         yield from wrap(why, max(100, len(start) + 40), start, " " * len(start))
     if others:
         most = MOST_LISTED if len(others) <= MOST_LISTED else FEW_LISTED
@@ -267,7 +277,8 @@ def _describe(
         words = texts("suggested.others", number=count(len(others)), columns=texts.join(listed))
         yield from wrap(words, 100, "  ")
     yield from wrap(texts("suggested.decide"), 100, "")
-    if unclear := [names[c] for c, (_, reason) in roles.items() if reason == "unclear"]:
+    unclear = [names[c] for c, (_, reason) in roles.items() if reason == "unclear"]
+    if unclear:
         yield from wrap(texts("suggested.unclear_columns", columns=texts.join(unclear)), 100, "")
 
 

@@ -1,4 +1,4 @@
-"""Suppressed records: those with the publisher's mark in every quasi-identifier, counted apart."""
+"""Suppressed records, which have the publisher's mark in every quasi-identifier."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.formatting.remarks import Caution, Remark
 from sievert.roles import Roles
-from sievert.session import MARK
+from sievert.session import SUPPRESSION_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,9 +24,9 @@ LEFT_OUT = Remark("left_out_everywhere")
 
 
 def count_suppressed(questions: Questions, roles: Roles, *, cells: bool = True) -> int:
-    """Count the suppressed records; the number stays with the questions.
+    """Count the suppressed records; the questions keep the number.
 
-    They are a class of `cells` that are counted anyway; otherwise the records are looked through.
+    With `cells`, the number comes from cells that are counted anyway; otherwise from the records.
     """
     secret = next(iter(roles.sensitive), None) if cells else None
     cells = cells and roles.person is None
@@ -45,10 +45,10 @@ def leave_out_suppressed(
     cells: bool = True,
     where: Remark = LEFT_OUT,
 ) -> list[Remark]:
-    """Count the suppressed records, and leave them out unless they are kept; notes on marks.
+    """Count the suppressed records, and leave them out unless they are kept; return notes on marks.
 
-    `where` says out of which numbers. `keep_all` keeps them as one class where there are no
-    others, which is an error otherwise.
+    `where` says which numbers lack them. If all records are suppressed, `keep_all`
+    keeps them as one class; without it that is an error.
     """
     number = count_suppressed(questions, roles, cells=cells)
     notes = _partial_marks(questions.suppression)
@@ -76,12 +76,12 @@ def leave_out_suppressed(
 
 
 def _suppressed(number: int, where: Remark) -> Remark:
-    """Say how many records are suppressed, and what becomes of them."""
+    """Say how many records are suppressed, and how they are treated."""
     return Remark("suppressed_where", records=plural(number, "record"), where=where)
 
 
 def marked_secrets(counts: Mapping[str, int]) -> list[Remark]:
-    """Cautions on the mark of suppression as a value of secrets, by the records that have it."""
+    """Cautions on the mark of suppression as a value of secrets; `counts` has its records."""
     return [
         Caution("secret_is_mark", records=plural(number, "record"), column=repr(secret))
         for secret, number in counts.items()
@@ -90,9 +90,9 @@ def marked_secrets(counts: Mapping[str, int]) -> list[Remark]:
 
 
 def secrets_that_stay(suppression: Suppression, secrets: Sequence[str], k: int) -> list[Remark]:
-    """A caution on suppressed records if they are fewer than a class has, or all have one secret.
+    """A caution on suppressed records if they are fewer than `k`, or all have one secret.
 
-    They are a group as any other to whoever knows a person's values.
+    They are a group like any other for somebody who knows a person's values.
     """
     number = suppression.left_out
     if not number or not secrets or (number >= k and suppression.fewest > 1):
@@ -101,7 +101,7 @@ def secrets_that_stay(suppression: Suppression, secrets: Sequence[str], k: int) 
 
 
 def keep_suppressed(questions: Questions, roles: Roles, what: Remark) -> list[Remark]:
-    """Keep suppressed records where `what` is done with every record; notes on marks."""
+    """Keep suppressed records where `what` is done with every record; return notes on marks."""
     number = count_suppressed(questions, roles, cells=False)
     notes = _partial_marks(questions.suppression)
     if not number:
@@ -111,7 +111,7 @@ def keep_suppressed(questions: Questions, roles: Roles, what: Remark) -> list[Re
 
 
 def _partial_marks(suppression: Suppression) -> list[Remark]:
-    """That a mark in some quasi-identifiers is a value; missing values have a note of their own."""
+    """A note that a mark in some quasi-identifiers is a value; missing values have their own."""
     if suppression.mark is None or not suppression.partly:
         return []
     if suppression.partly + suppression.records == suppression.whole:
@@ -120,8 +120,8 @@ def _partial_marks(suppression: Suppression) -> list[Remark]:
 
 
 def suppression_rule(suppression: Suppression) -> Remark:
-    """What becomes of suppressed records, whether there are any or not."""
-    what = {None: Remark("which_without"), MARK: Remark("which_star")}
+    """How suppressed records are treated, even if there are none."""
+    what = {None: Remark("which_without"), SUPPRESSION_MARK: Remark("which_star")}
     which = what.get(suppression.mark, Remark("which_mark"))
     if suppression.kept:
         return Remark("suppressed_kept", which=which)
@@ -138,15 +138,15 @@ def is_unlisted(policy: Policy, suppression: Suppression) -> bool:
 
     The mark * needs no listing. Records that are counted as any other do not depend on a mark.
     """
-    listed = {MARK, *map(named_mark, policy.reading.suppressed)}
+    listed = {SUPPRESSION_MARK, *map(named_mark, policy.reading.suppressed)}
     return not suppression.kept and suppression.mark not in listed
 
 
 def leaves_out_unlimited(policy: Policy, suppression: Suppression) -> bool:
-    """Whether records were left out without a limit in the policy on how many there may be.
+    """Whether records were left out although the policy does not limit their number.
 
-    Any value of a column could be given as a mark; and nothing is known of a table if most of its
-    records are suppressed.
+    It matters for marks that are not listed, because any value could be named as a mark. It also
+    matters if most records are suppressed, because then nothing is known about the table.
     """
     limits = (limit for _, m, limit in policy.every_limit() if m == "suppressed_records")
     other = bool(suppression.left_out) and is_unlisted(policy, suppression)

@@ -1,4 +1,4 @@
-"""What was read, as it stands in the JSON of every command."""
+"""The description of the table that was read, for the JSON of every command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def columns_without_role(
 
 
 def describe_table(table: Table, questions: Questions) -> dict[str, Any]:
-    """What was read, as it stands in the JSON."""
+    """Describe the table that was read, for the JSON."""
     entries: dict[str, Any] = {
         "name": table.name,
         "kind": table.kind,
@@ -25,7 +25,8 @@ def describe_table(table: Table, questions: Questions) -> dict[str, Any]:
         "columns": len(questions.columns),
         "engine": questions.engine.name,
     }
-    if (people := questions.people) is not None:
+    people = questions.people
+    if people is not None:
         entries["people"] = people
     if table.kind == "csv":
         entries |= {"delimiter": table.delimiter, "encoding": table.encoding}
@@ -40,7 +41,7 @@ def describe_table(table: Table, questions: Questions) -> dict[str, Any]:
 def describe_input(
     table: Table, questions: Questions, missing: str | None = None, dropped: int = 0
 ) -> dict[str, Any]:
-    """The same, whether a file was verified, and what became of missing values."""
+    """Describe the table, whether its file was verified, and how missing values are treated."""
     entries = describe_table(table, questions)
     if table.stamp:  # a file
         entries["verified"] = False if table.verified is None else dict(table.verified)
@@ -48,5 +49,7 @@ def describe_input(
     if questions.suppression.kept:
         entries["keep_suppressed"] = True
     if missing is not None:
-        entries |= {"missing": missing} | ({"dropped": dropped} if missing == "drop" else {})
+        entries["missing"] = missing
+        if missing == "drop":
+            entries["dropped"] = dropped
     return entries

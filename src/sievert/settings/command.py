@@ -24,7 +24,7 @@ class Command(Settings):
     """The settings of a command, which the command line fills and then runs."""
 
     def named(self, what: str) -> list[Any]:
-        """List the values of the options of which `what` (reads, writes) is true."""
+        """List the values of the options for which `what` (reads, writes) is true."""
         values: list[Any] = []
         for f in fields(self):
             facts: OptionFacts | None = f.metadata.get("option")

@@ -55,7 +55,7 @@ def hierarchy_files(typed: Iterable[str], policy: Any) -> list[str]:
     for table in (t for t in tables if t.lower().endswith(".toml")):
         from sievert.hierarchies import read_hierarchies
 
-        with suppress(SievertError):  # what is wrong with it is said by whoever reads it
+        with suppress(SievertError):  # its reader will raise the error again
             given += [h for h in read_hierarchies(table).values() if isinstance(h, str)]
     return [*tables, *given]
 

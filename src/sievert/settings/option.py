@@ -69,7 +69,7 @@ class TextReader:
 
 @dataclass(frozen=True, kw_only=True)
 class OptionFacts:
-    """What a field says of itself besides its type and its default."""
+    """What a field declares besides its type and its default."""
 
     sentence: str
     in_python: str = ""  # what the reference of Python says, where it is something else
@@ -87,8 +87,8 @@ class OptionFacts:
 def option(sentence: str, *, default: Any = MISSING, **facts: Any) -> Any:
     """Declare an option: a field of a group of settings.
 
-    `sentence` is what help says of it; `facts` are the fields of `OptionFacts`. Without a `default`
-    it must be given.
+    `sentence` is its line of help; `facts` are the fields of `OptionFacts`. Without a `default` the
+    option is required.
     """
     metadata = {"option": OptionFacts(sentence=sentence, **facts)}
     if isinstance(default, list | dict | set):
@@ -122,12 +122,12 @@ class Parameter:
 
     @property
     def positional(self) -> bool:
-        """Tell whether it is given by its place."""
+        """Whether the option is given by its place."""
         return not self.names[0].startswith("-")
 
     @property
     def required(self) -> bool:
-        """Tell whether a command is incomplete without it."""
+        """Whether a command is incomplete without the option."""
         return self.default is MISSING and not self.several
 
     def read(self, text: str, name: str) -> Any:
@@ -175,7 +175,7 @@ def parameters(command: type[Settings]) -> tuple[Parameter, ...]:
 
 
 def _place_on_page(parameter: Parameter) -> tuple[int, bool]:
-    """Order by headings; a command's own options stand behind shared ones, its outputs before."""
+    """Order by headings; a command's own options follow shared ones, but its outputs precede."""
     own_first = parameter.heading == OUTPUT
     return HEADINGS.index(parameter.heading), parameter.shared == own_first
 
@@ -245,6 +245,6 @@ def from_command_line(command: type[S], places: list[Any], values: Mapping[Param
 
 
 def split_paragraphs(text: str) -> list[str]:
-    """Split a text into its paragraphs; those that are indented stay as they are."""
+    """Split a text into its paragraphs; indented paragraphs keep their line ends."""
     paragraphs = [part for part in text.strip("\n").split("\n\n") if part.strip()]
     return [p if p.startswith(" ") else " ".join(p.split()) for p in paragraphs]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class PolicyOfRelease:
     """A policy for a file that was just written, with the columns that were made for it.
 
-    Only the code that made such a column says so: no policy can.
+    Only the code that made such a column can say so, not a policy.
     """
 
     policy: Mapping[str, Any]

@@ -70,7 +70,7 @@ def test_packed_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [path, pyarrow.table(table())]
     for source in sources:
         plain = [sievert.assess(source, s, "ill", memory="200MB") for s in SETS]
-        monkeypatch.setattr(session, "LARGE", 1)
+        monkeypatch.setattr(session, "PACKED_FROM", 1)
         monkeypatch.setattr(session, "LOADING", 1)
         several = sievert.assess(source, sensitive="ill", key_sets=SETS)
         monkeypatch.undo()

@@ -392,7 +392,9 @@ def spelled_alike(given: Cube, values: list[tuple[str | None, ...]]) -> Cube:
         np.array([new.index(old[c]) for c in held], dtype=np.uint32)
         for held, old, new in zip(given.codes, given.values, values, strict=True)
     ]
-    return Cube(given.columns, tuple(codes), given.counts, tuple(values))
+    return Cube(
+        columns=given.columns, codes=tuple(codes), counts=given.counts, values=tuple(values)
+    )
 
 
 def test_many_columns_of_many_values_are_looked_up_too() -> None:

@@ -103,8 +103,8 @@ def test_t_closeness_and_the_floor_below_the_information() -> None:
     found = sievert.compare(original, {"r": tens(original)}, QUASI, "disease")["r"]
     bits = found.disclosed.attribute["disease"]
     own = found.assessment.inference["disease"]["t_closeness"].value
-    assert bits.details["t_closeness"] == pytest.approx(own, abs=1e-12)
-    assert 0 < bits.details["floor"] <= bits.whole.value
+    assert bits.t_closeness == pytest.approx(own, abs=1e-12)
+    assert 0 < bits.floor <= bits.whole.value
     assert own == sievert.t_closeness(tens(original), QUASI, "disease")
 
 
@@ -112,7 +112,7 @@ def test_measures_before_and_after_are_those_of_assess() -> None:
     original, release = people(), stars(people())
     found = sievert.compare(original, release, QUASI, "disease")
     for table, ours in (
-        (original, found.original["assessment"]),
+        (original, found.original.assessment),
         (release, found.releases[0].assessment),
     ):
         theirs = sievert.assess(table, QUASI, "disease")
@@ -139,7 +139,7 @@ def test_a_suppressed_release_tells_nothing() -> None:
     release = found.releases[0]
     assert release.disclosed.identity.whole.value == 0
     assert release.disclosed.attribute["disease"].whole.value == 0
-    assert release.records["suppressed"] == 240
+    assert release.records.suppressed == 240
     assert any("tells anything any more" in w for w in found.warnings)
 
 
@@ -210,7 +210,7 @@ def test_records_that_were_not_released_are_a_category_of_their_own() -> None:
     found = sievert.compare(original, some(tens(original), kept), QUASI, "disease", key="id")
     release = found.releases[0]
     assert release.rows == 192
-    assert release.records["not_released"] == 48 == release.records["suppressed"]
+    assert release.records.not_released == 48 == release.records.suppressed
     hidden = tens(original)
     gone = [not i % 5 for i in range(240)]
     for column in QUASI:
@@ -246,7 +246,7 @@ def test_strangers_in_a_release_are_told() -> None:
     release = tens(original)
     release["id"] = [*release["id"][:-3], "x1", "x2", "x3"]
     found = sievert.compare(original, release, QUASI, "disease", key="id")
-    assert found.releases[0].records["unknown"] == 3
+    assert found.releases[0].records.unknown == 3
     assert any("3 records of the release that the original lacks" in w for w in found.warnings)
 
 
@@ -344,22 +344,20 @@ def test_columns_of_real_numbers_are_cut_alike_before_and_after() -> None:
         "income": [f"{float(x) + random.gauss(0, 5):.6f}" for x in original["income"]],
     }
     found = sievert.compare(original, noisy, ["income", "sex"], "debt")
-    assert found.settings["bins"] == {"income": 8, "debt": 8}
+    assert found.settings.bins == {"income": 8, "debt": 8}
     assert any("'income' has nearly as many numbers" in w for w in found.warnings)
     bits = found.releases[0].disclosed.identity
     assert 1 < bits.columns["income"].value < 3
-    assert bits.details["ksg"]["income"]["value"] == pytest.approx(
-        bits.columns["income"].value, abs=0.6
-    )
-    told = found.releases[0].disclosed.attribute["debt"].details["ksg"]["income"]["value"]
+    assert bits.ksg["income"]["value"] == pytest.approx(bits.columns["income"].value, abs=0.6)
+    told = found.releases[0].disclosed.attribute["debt"].ksg["income"]["value"]
     assert 0.3 < told < 1.5
     as_they_are = sievert.compare(
         original, noisy, ["income", "sex"], "debt", bins={"income": 0, "debt": 4}
     )
-    assert as_they_are.settings["bins"] == {"debt": 4}
+    assert as_they_are.settings.bins == {"debt": 4}
     rounded = {**original, "income": [f"{float(x):.0f}" for x in original["income"]]}
     found = sievert.compare(original, rounded, ["income", "sex"], "debt")
-    told = found.releases[0].disclosed.identity.details["ksg"]["income"]
+    told = found.releases[0].disclosed.identity.ksg["income"]
     assert told["value"] is None and "tied" in told["reason"]
 
 

@@ -230,9 +230,18 @@ def test_gaussian_secrets_too_close_to_be_squared() -> None:
 def test_values_too_close_to_be_squared_are_not_unchanged() -> None:
     codes = np.arange(3)
     close = ["0." + "0" * 170 + str(i) for i in (1, 2, 3)]
-    found = distortion._distortion(PairedColumn("x", codes, codes[::-1].copy(), close, close))
+    found = distortion._distortion(
+        PairedColumn(
+            name="x", original=codes, released=codes[::-1].copy(), values=close, labels=close
+        )
+    )
     assert found["value"] is None and "close" in found["reason"]
-    assert numeric_columns._numeric(PairedColumn("x", codes, codes, close, close)) is None
+    assert (
+        numeric_columns._numeric(
+            PairedColumn(name="x", original=codes, released=codes, values=close, labels=close)
+        )
+        is None
+    )
 
 
 def test_the_cost_of_a_model_of_far_too_large_a_spread() -> None:

@@ -232,15 +232,14 @@ def test_rare_combinations_join_the_nearest(
     assert "times the least" in " ".join(repr(found).split())
 
 
-def test_merged_releases_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merged_releases_can_be_made() -> None:
     """What the merged search reaches a real release reaches, at the distortion it says."""
     original = people(300, 8)
     values, counts, far = joint(original)
-    monkeypatch.setattr(distance_to_limit, "MOST_VALUES", 3)
     pairs = list(zip(original["sex"], original["town"], strict=True))
     key = np.array([values.index(p) for p in pairs])
     columns = {c: np.unique(original[c], return_inverse=True)[1] for c in QUASI}
-    space = distance_to_limit.Space(key, columns)
+    space = distance_to_limit.Space(key, columns, most_readings=3)
     frequent = np.sort(np.argsort(-counts.sum(axis=1), kind="stable")[:3])
     shown = far[:, frequent]
     assert (shown[np.arange(len(values)), space.nearest] == shown.min(axis=1)).all()

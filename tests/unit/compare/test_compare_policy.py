@@ -74,7 +74,7 @@ def _middle(measure: str) -> float:
 def test_verdicts_are_those_of_an_assessment() -> None:
     limits = every_limit()
     found = compared(limits, "same", "tens", "none")
-    held = {None: found.original["policy"]} | {r.name: r.policy for r in found.releases}
+    held = {None: found.original.policy} | {r.name: r.policy for r in found.releases}
     states, readings = set(), set()
     for name, policy in held.items():
         table = people() if name is None else tables()[name]
@@ -100,7 +100,7 @@ def test_a_release_without_columns() -> None:
     rest = [v for v in verdicts if v.where == "inference.ill"]
     assert rest and all((v.met, v.value, v.reason) == (None, None, NOT_RELEASED) for v in rest)
     assert sum("'ill' were not evaluated" in w for w in found.warnings) == 1
-    keys = [(v.where, v.measure) for v in found.original["policy"].verdicts]
+    keys = [(v.where, v.measure) for v in found.original.policy.verdicts]
     assert keys == [(v.where, v.measure) for v in verdicts]
 
 
@@ -140,8 +140,8 @@ def test_the_policy_of_the_demonstration(hospital: Path) -> None:
     files = {n: hospital / f"{n}.csv" for n in names}
     found = sievert.compare(hospital / "hospital.csv", files, **how, **HOW)
     alone = sievert.assess(hospital / "hospital.csv", **how)
-    assert found.original["policy"].to_dict() == alone.to_dict()["policy"]
-    assert len(alone.verdicts) == 13 and not found.original["policy"].doubtful
+    assert found.original.policy.to_dict() == alone.to_dict()["policy"]
+    assert len(alone.verdicts) == 13 and not found.original.policy.doubtful
     for name in names:
         alone = sievert.assess(files[name], identifier=[], **how)
         assert found[name].policy.to_dict() == alone.to_dict()["policy"]
@@ -181,7 +181,7 @@ def test_a_limit_on_every_measure_there_is() -> None:
     assert set(tens["ill"]) == set(values)
     found = sievert.compare(known(people()), {"tens": tens}, QUASI, "ill", **how, **HOW)
     for policy, table in (
-        (found.original["policy"], known(people())),
+        (found.original.policy, known(people())),
         (found["tens"].policy, tens),
     ):
         alone = sievert.assess(table, QUASI, "ill", **how)
@@ -194,7 +194,7 @@ def test_orders_of_the_table_itself_count() -> None:
     bands = table.assign(pay=[f"band {i % 7 // 3}" for i in range(240)])
     limits = {"k_anonymity": {"min": 1}, "inference": {"pay": {"t_closeness_ordered": {"max": 1}}}}
     found = sievert.compare(table, {"bands": bands}, QUASI, "pay", policy={"limits": limits}, **HOW)
-    assert not found.original["policy"].breached and not found.original["policy"].doubtful
+    assert not found.original.policy.breached and not found.original.policy.doubtful
     assert [v.reason for v in found["bands"].policy.verdicts] == [None, NEEDS["order"]]
 
 
@@ -215,7 +215,7 @@ def test_values_of_a_release_without_a_place() -> None:
         table, {"coarse": coarse, "same": table}, QUASI, SECRETS, policy=house,
         hierarchies={"job": ladder}, **HOW,
     )  # fmt: skip
-    assert not found.original["policy"].doubtful and not found["same"].policy.doubtful
+    assert not found.original.policy.doubtful and not found["same"].policy.doubtful
     reasons = {v.measure: v.reason for v in found["coarse"].policy.verdicts}
     assert reasons.pop("t_closeness_ordered") == NOT_PLACED
     assert set(reasons.values()) == {None}
@@ -239,7 +239,7 @@ def test_a_measure_without_what_it_needs_is_not_evaluated() -> None:
     told = [w for w in found.warnings if "t_closeness_ordered" in w]
     reason = f"not evaluated: {NEEDS['order']}"
     assert told == [f"the limit on t_closeness_ordered ('job') was {reason}"]
-    for policy in (found.original["policy"], found["tens"].policy):
+    for policy in (found.original.policy, found["tens"].policy):
         open_ = {(v.measure, v.where): v.reason for v in policy.verdicts if v.met is None}
         assert open_ == {
             ("t_closeness_ordered", "inference.job"): NEEDS["order"],

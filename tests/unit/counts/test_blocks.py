@@ -52,7 +52,7 @@ def test_a_block_takes_as_few_bytes_as_its_numbers_need() -> None:
 def test_keys_are_joined_only_where_there_is_room() -> None:
     keys = np.arange(10, dtype=np.uint64)
     blocks = KeyBlocks(
-        counted(keys, 1, 4, 1), KeyLayout(((CodedColumn("q", "int", bits=3),),), low=1)
+        counted(keys, 1, 4, 1), KeyLayout(((CodedColumn(name="q", kind="int", bits=3),),), low=1)
     )
     assert len(blocks.blocks) == 3 and len(blocks) == 10
     assert blocks.join(10 * CELL_BYTES).keys.tolist() == keys.tolist()

@@ -18,7 +18,7 @@ ODD = ["", "\0", "\0\0", "a", "a\0", "é", "12345678", "123456789", "x" * 5000, 
 
 def spell_again(kind: str, arrays: list[pa.Array]) -> CodedColumn:
     """Number arrays one after the other; every code must spell the value that it stands for."""
-    column, codes_of = CodedColumn("any", kind, bits=20), dict[object, int]()
+    column, codes_of = CodedColumn(name="any", kind=kind, bits=20), dict[object, int]()
     for array in arrays:
         codes = column.number_array(array)
         values = array.to_pylist()
@@ -41,7 +41,7 @@ def test_texts_of_any_length_are_numbered_as_they_come() -> None:
 
 def test_floats_are_numbered_by_value() -> None:
     spell_again("float", [pa.array(random.choices([0.5, -1e300, 2.0, None], k=90))])
-    column = CodedColumn("any", "float", bits=4)
+    column = CodedColumn(name="any", kind="float", bits=4)
     codes = column.number_array(pa.array([0.0, -0.0, float("nan"), None, 1.0, -1.0]))
     assert codes.tolist() == [1, 1, 0, 0, 2, 3]
     assert column.ranks(np.arange(4)).tolist() == [0, 2, 3, 1]
@@ -57,7 +57,7 @@ def test_values_that_meet_in_their_slots_are_told_apart() -> None:
 
 
 def test_more_values_than_bits_are_refused() -> None:
-    column = CodedColumn("any", "text", bits=3)
+    column = CodedColumn(name="any", kind="text", bits=3)
     column.number_array(pa.array(list("abcdefg")))
     with pytest.raises(GrownError):
         column.number_array(pa.array(["h"]))

@@ -67,7 +67,10 @@ def values(path: Path, names: list[str], *, by_pages: bool, least: int = 0) -> l
             return Watched()
 
         watched = RecordBatch(
-            batch.start, batch.records, batch.read_column, chunk if by_pages else None
+            start=batch.start,
+            records=batch.records,
+            read_column=batch.read_column,
+            chunk=chunk if by_pages else None,
         )
         watched.pack(coded, keys)
         shift = sum(c.bits for c in coded)
@@ -157,7 +160,7 @@ def test_bytes_changed_anywhere_never_crash(tmp_path: Path) -> None:
         path.write_bytes(changed)
         keys = np.zeros(batch.records, dtype=np.uint64)
         bits = 12 if coded[name].kind == "text" else coded[name].bits
-        column = CodedColumn(name, coded[name].kind, coded[name].least, bits)
+        column = CodedColumn(name=name, kind=coded[name].kind, least=coded[name].least, bits=bits)
         if chunk.pack(keys, 3, column.dictionary_codes):
             taken += 1
             assert int(keys.max()) < 1 << (3 + column.bits)
@@ -186,8 +189,8 @@ def test_a_chunk_that_is_cut_short_is_declined(tmp_path: Path) -> None:
     assert batch.chunk is not None
     chunk = replace(batch.chunk("text"), records_per_text=0)
     path.write_bytes(path.read_bytes()[: chunk.noted.dictionary_page_offset + 30])
-    column = CodedColumn("text", "text", bits=12)
+    column = CodedColumn(name="text", kind="text", bits=12)
     assert not chunk.pack(np.zeros(700, dtype=np.uint64), 0, column.dictionary_codes)
     assert not parquet_pages.Chunk(
-        tmp_path / "none", chunk.noted, optional=True, plain=True, unsigned=False
+        path=tmp_path / "none", noted=chunk.noted, optional=True, plain=True, unsigned=False
     ).pack(np.zeros(700, dtype=np.uint64), 0, column.dictionary_codes)

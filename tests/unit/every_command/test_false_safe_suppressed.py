@@ -535,7 +535,7 @@ def test_suppressed_rows_without_a_person(
 ) -> None:
     """Rows without a person were noticed only where they were not suppressed."""
     if large:
-        monkeypatch.setattr(session, "LARGE", 0)
+        monkeypatch.setattr(session, "PACKED_FROM", 0)
         monkeypatch.setattr(session, "LOADING", 0)
     data, rules = nameless
     judged = sievert.assess(data, policy=rules, planned=True)

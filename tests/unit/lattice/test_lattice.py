@@ -123,7 +123,12 @@ def test_large_counts_keep_their_digits() -> None:
     pytest.importorskip("numba")
     n = 10**9
     codes = (np.array([1, 1, 2, 2], dtype=np.uint32), np.array([1, 2, 1, 2], dtype=np.uint32))
-    cube = Cube(("q", "s"), codes, np.array([n, 1, 2, n]), ((None, "a", "b"), (None, "x", "y")))
+    cube = Cube(
+        columns=("q", "s"),
+        codes=codes,
+        counts=np.array([n, 1, 2, n]),
+        values=((None, "a", "b"), (None, "x", "y")),
+    )
     for compiled in (True, False):
         [rolled] = Lattice(cube, "s", compiled=compiled).all().values()
         with mpmath.workdps(50):

@@ -15,7 +15,7 @@ import sievert
 from sievert.errors import InputError, RefusedError, UsageError
 from sievert.estimators import ContingencyTable as Counted
 from sievert.releases.alphabets import alphabets, released_column
-from sievert.releases.channels import channel_promise, draw, epsilon, synthetic, trim
+from sievert.releases.channels import channel_promise, channel_to_values, draw, epsilon, trim
 from sievert.tradeoff import Joint, least_risk
 
 LN2 = math.log(2)
@@ -136,7 +136,7 @@ def test_draws_follow_the_channel_and_the_seed() -> None:
 def test_synthetic_releases_tell_no_more() -> None:
     joint = Joint.of(FOUR)
     labels = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])
-    channel = synthetic(joint.weights, labels)
+    channel = channel_to_values(joint.weights, labels)
     assert channel.sum(axis=1) == pytest.approx(np.ones(4))
     assert joint.weights @ channel == pytest.approx(joint.weights)  # values are as frequent
 

@@ -12,8 +12,12 @@ import pytest
 
 import sievert
 from sievert.commands.limit import page as limits
+from sievert.commands.limit.result import Limited
+from sievert.commands.report.api import build_page
 from sievert.formatting import percent, significant
-from sievert.report import texts
+from sievert.formatting.recognition import recognise_all
+from sievert.report import html, texts
+from sievert.report.builder import ReportSettings
 from sievert.report.numbers import clean
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
 from sievert.report.parts import NumberWriter, ReportPart
@@ -184,11 +188,11 @@ def test_edges() -> None:
     assert HOSTILE not in "".join(every(blocks, sentences(p)))
     assert not any(isinstance(b, Picture) for b in walk(blocks))  # one point is no curve
     found["points"][0]["reached"] = False
-    assert "ended before it was as close" in " ".join(every(limits.blocks(p)))
+    assert "ended before it was as close" in " ".join(every(limits.blocks(part(found))))
     found["channel"]["parts"][0] |= {"achieved": None}
-    assert len(sentences(p)) == 2 and limits.blocks(p)
+    assert len(sentences(part(found))) == 2 and limits.blocks(part(found))
     found["channel"]["parts"][0]["information"] = None
-    assert "The table itself" not in " ".join(sentences(p))
+    assert "The table itself" not in " ".join(sentences(part(found)))
 
 
 def test_outside_is_said(data: dict[str, Any]) -> None:
@@ -208,3 +212,38 @@ def test_links_and_large_matrices(data: dict[str, Any]) -> None:
     other = copy.deepcopy(data)
     other["channel"]["parts"][0]["matrix"]["values"] = [["v"]] * 50
     assert "too many values" in " ".join(every(limits.blocks(part(other))))
+
+
+GIVEN: tuple[dict[str, Any], ...] = (
+    {"distortion": "absolute", "points": 5, "show_values": True},
+    {"quasi": ["age", "job"], "alphabet": "columns"},
+    {"model": 3, "at": [0.1, 0.3]},
+    {"model": "identity", "sensitive": None},
+)
+
+
+@pytest.mark.parametrize("how", GIVEN, ids=str)
+def test_a_limit_is_read_back(how: dict[str, Any]) -> None:
+    """The page of a saved result is that of the result, in both languages."""
+    given = {"quasi": "age", "sensitive": "ill", "at": 0.1, "gap": 1e-3, **how}
+    check_read_back(
+        sievert.randomise(people(), given.pop("quasi"), given.pop("sensitive"), **given)
+    )
+
+
+def test_a_gaussian_limit_is_read_back() -> None:
+    random = Random(5)
+    x = [random.lognormvariate(0, 1) for _ in range(300)]
+    table = {"x": [f"{v:.6f}" for v in x], "y": [f"{v * random.uniform(0.5, 1):.6f}" for v in x]}
+    for at in (0.1, 0):
+        check_read_back(sievert.randomise(table, "x", "y", gaussian=True, at=at))
+
+
+def check_read_back(result: sievert.Limited) -> None:
+    written = json.dumps(result.to_dict())
+    saved = recognise_all(json.loads(written))
+    assert json.dumps(Limited.from_dict(saved).to_dict()) == written
+    for language in ("en", "de"):
+        settings = ReportSettings(language=language)
+        page = html.render(build_page([result], settings))
+        assert html.render(build_page([json.loads(written)], settings)) == page

@@ -27,7 +27,7 @@ TREE = Hierarchy(
 
 
 def of(before: list[Any], after: list[Any], tree: Hierarchy | None = None) -> Release:
-    return Release((column("who", before, after, tree),))
+    return Release(quasi=(column("who", before, after, tree),))
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_records_of_the_kinds() -> None:
 def test_no_records() -> None:
     nothing = np.zeros(0, dtype=np.int64)
     empty = Release(
-        (
-            PairedColumn("a", nothing, nothing, [], []),
-            PairedColumn("b", nothing, nothing, [], []),
+        quasi=(
+            PairedColumn(name="a", original=nothing, released=nothing, values=[], labels=[]),
+            PairedColumn(name="b", original=nothing, released=nothing, values=[], labels=[]),
         )
     )
     for name in KINDS:
@@ -189,7 +189,7 @@ def test_one_leaf_below_a_label_is_certain() -> None:
 
 def test_precision_over_the_columns_that_have_a_hierarchy() -> None:
     release = Release(
-        (
+        quasi=(
             column("a", ["anna", "carl"], ["women", "carl"], TREE),
             column("b", ["x", "y"], ["z", "z"]),
         )
@@ -281,7 +281,7 @@ def test_hellinger_names_the_worst() -> None:
             ("z", ["a", "b", "b", "a"]), ("y", ["a", "a", "a", "b"]), ("x", ["c", "d", "c", "d"]),
         )
     )  # fmt: skip
-    release = Release(columns[:2], columns[2:])
+    release = Release(quasi=columns[:2], secrets=columns[2:])
     assert loss("hellinger_margins", release).details["worst"] == "x"
     assert loss("hellinger_margins", release).columns["z"] == 0
     pairs = loss("hellinger_pairs", release)
@@ -303,10 +303,16 @@ def test_tables_of_many_cells_are_sorted_instead() -> None:
 
     def release(scale: int, names: list[str]) -> Release:
         columns = tuple(
-            PairedColumn(n, o * scale, np.where(gone, GONE, r * scale), names, names)
+            PairedColumn(
+                name=n,
+                original=o * scale,
+                released=np.where(gone, GONE, r * scale),
+                values=names,
+                labels=names,
+            )
             for n, o, r in (("a", original, released), ("b", released, original))
         )
-        return Release(columns)
+        return Release(quasi=columns)
 
     small, large = release(1, texts), release(spread, wide)
     for name in KINDS:
@@ -324,7 +330,10 @@ def test_no_value_of_the_data_is_told() -> None:
     tree = Hierarchy({f"canary-{i}": ("canary-4", "*") for i in (1, 2, 3)})
     for ladder in (tree, None):
         release = Release(
-            (column("a", before, after, ladder), column("b", ["1", "2", "3", "4", "5"], after))
+            quasi=(
+                column("a", before, after, ladder),
+                column("b", ["1", "2", "3", "4", "5"], after),
+            )
         )
         for name in KINDS:
             assert "canary" not in repr(loss(name, release)), name

@@ -44,11 +44,18 @@ def column(
         codes = np.array([place.get(t, GONE) for t in texts], dtype=np.int64)
         coded.append((codes, names))
     (original, values), (released, labels) = coded
-    return PairedColumn(name, original, released, values, labels, ladder)
+    return PairedColumn(
+        name=name,
+        original=original,
+        released=released,
+        values=values,
+        labels=labels,
+        hierarchy=ladder,
+    )
 
 
 def one(before: Sequence[Any], after: Sequence[Any], ladder: Hierarchy | None = None) -> Release:
-    return Release((column("a", before, after, ladder),))
+    return Release(quasi=(column("a", before, after, ladder),))
 
 
 def texts(values: Any) -> list[str]:
@@ -133,7 +140,7 @@ def masked() -> tuple[Release, list[list[Any]], list[list[Any]]]:
     for col in after:
         col[5::13] = [DROPPED] * len(col[5::13])
     columns = [column(c, b, a) for c, b, a in zip("xyz", before, after, strict=True)]
-    return Release(tuple(columns[:2]), tuple(columns[2:])), before, after
+    return Release(quasi=tuple(columns[:2]), secrets=tuple(columns[2:])), before, after
 
 
 def held(*sides: Sequence[Any]) -> list[list[Any]]:
@@ -208,7 +215,9 @@ def test_uncorrelated_columns_have_a_variance_too() -> None:
     square = list(itertools.product((-2.0, -1.0, 1.0, 2.0), (-3.0, 1.0, 2.0), range(10)))
     x, y = ([p[k] for p in square] for k in (0, 1))
     shifted = [b + 0.1 * a for a, b in zip(x, y, strict=True)]
-    release = Release((column("x", texts(x), texts(x)), column("y", texts(y), texts(shifted))))
+    release = Release(
+        quasi=(column("x", texts(x), texts(x)), column("y", texts(y), texts(shifted)))
+    )
     got = compute("probabilistic_information_loss", release).details["correlation"]["pairs"][0]
     xs, ys = ([mpmath.mpf(t) for t in side] for side in (x, y))
     variance = central(xs, ys, 2, 2) / (120 * central(xs, ys, 2, 0) * central(xs, ys, 0, 2))
@@ -231,12 +240,12 @@ def test_statistics_without_a_variance_are_null() -> None:
     coin = ["-1", "1"] * 75
     details = compute("probabilistic_information_loss", one(coin, ["2", *coin[1:]])).details
     assert details["variance"]["columns"]["a"]["reason"] == "the statistic has no sampling variance"
-    twin = Release((column("x", texts(range(150)), texts(range(150))),
+    twin = Release(quasi=(column("x", texts(range(150)), texts(range(150))),
                     column("y", texts(range(3, 153)), texts(range(150)))))  # fmt: skip
     details = compute("probabilistic_information_loss", twin).details
     reasons = [details[k]["pairs"][0].get("reason") for k in ("covariance", "correlation")]
     assert reasons == [None, "the statistic has no sampling variance"]
-    gone = Release((column("x", texts(range(150)), ["7", *["*"] * 149]),
+    gone = Release(quasi=(column("x", texts(range(150)), ["7", *["*"] * 149]),
                     column("y", texts(range(150)), ["*"] * 149 + ["7"])))  # fmt: skip
     pairs = compute("probabilistic_information_loss", gone).details["covariance"]["pairs"]
     assert pairs[0]["reason"] == "too few numbers were released"
@@ -279,17 +288,19 @@ def test_discrepancies_by_hand() -> None:
     """x = 0, 0, 2, 2 and y = 0, 2, 0, 2 become uncorrelated 0, 0, 4, 4 and then equal columns."""
     x, y = ["0", "0", "2", "2"], ["0", "2", "0", "2"]
     wide = ["0", "0", "4", "4"]
-    found = compute("covariance_discrepancy", Release((column("x", x, wide), column("y", y, y))))
+    found = compute(
+        "covariance_discrepancy", Release(quasi=(column("x", x, wide), column("y", y, y)))
+    )
     assert found.value == pytest.approx((3 + 0 + 0) / 3)  # variances 1 -> 4, 1 -> 1, covariance 0
     assert found.details["mean_variation"] == pytest.approx((3 + 0) / 2)  # where it is not 0
-    both = Release((column("x", x, x), column("y", y, x)))
+    both = Release(quasi=(column("x", x, x), column("y", y, x)))
     assert compute("correlation_discrepancy", both).value == pytest.approx(1.0)
     assert compute("eigenvalue_discrepancy", both).value == pytest.approx(1 + 1)  # 1, 1 -> 2, 0
-    constant = Release((column("x", x, ["1"] * 4), column("y", y, y)))
+    constant = Release(quasi=(column("x", x, ["1"] * 4), column("y", y, y)))
     assert compute("covariance_discrepancy", constant).value == pytest.approx(1 / 3)
     assert compute("correlation_discrepancy", constant).value is None
     assert compute("eigenvalue_discrepancy", constant).value is None
-    twins = Release((column("x", x, x), column("y", x, y)))
+    twins = Release(quasi=(column("x", x, x), column("y", x, y)))
     assert compute("eigenvalue_discrepancy", twins).reason == (
         "the original's correlation matrix is singular"
     )
@@ -306,7 +317,7 @@ def test_microaggregated_francdat(reference: Path) -> None:
     before = read_columns(folder / "francdat_num.csv", ",")
     after = read_columns(folder / "francdat_num_microaggregated2.csv", ",")
     names = list(before)
-    release = Release(tuple(column(n, before[n], after[n]) for n in names))
+    release = Release(quasi=tuple(column(n, before[n], after[n]) for n in names))
     with mpmath.workdps(30):
         old, new = (
             mpmath.matrix(3, 3) + mpmath.matrix(
@@ -337,7 +348,7 @@ def test_microaggregated_francdat(reference: Path) -> None:
     found = compute("eigenvalue_discrepancy", release)
     assert found.value == pytest.approx(float(eigen), rel=1e-12)
     assert found.value == pytest.approx(1.8673046169, abs=1e-10)
-    split = Release(release.quasi[:2], release.quasi[2:])
+    split = Release(quasi=release.quasi[:2], secrets=release.quasi[2:])
     found = compute("gaussian_information", split)
     assert found.details["original"]["value"] == pytest.approx(2.1721023769, abs=1e-10)
     assert found.details["released"]["value"] == pytest.approx(0.5083529993, abs=1e-10)
@@ -357,19 +368,23 @@ def test_gaussian_information_of_a_release() -> None:
     secret: list[Any] = texts(v)
     secret[60] = None
     shown = [DROPPED if a is DROPPED else s for a, s in zip(after, secret, strict=True)]
-    release = Release((column("u", texts(u), after),), (column("v", secret, shown),))
+    release = Release(quasi=(column("u", texts(u), after),), secrets=(column("v", secret, shown),))
     kept = np.r_[50:60, 61:500]
     rho = [np.corrcoef(x[kept], y[kept])[0, 1] for x, y in ((u, v), (noisy, v), (u, noisy))]
     found = compute("gaussian_information", release)
     assert found.details["records"] == 449
     for name, r in zip(("original", "released", "identity"), rho, strict=True):
         assert found.details[name]["value"] == pytest.approx(gaussian.scalar(r), rel=1e-10)
-    same = Release((column("u", texts(u), texts(u)),), (column("v", texts(v), texts(v)),))
+    same = Release(
+        quasi=(column("u", texts(u), texts(u)),), secrets=(column("v", texts(v), texts(v)),)
+    )
     found = compute("gaussian_information", same)
     assert found.value == 0.0
     assert found.details["identity"] == {"value": None, "reason": "unbounded"}
-    assert compute("gaussian_information", Release(same.quasi)).reason == "no numeric secret"
-    equal = Release((column("u", texts(u), texts(noisy)),), (column("v", texts(u), texts(u)),))
+    assert compute("gaussian_information", Release(quasi=same.quasi)).reason == "no numeric secret"
+    equal = Release(
+        quasi=(column("u", texts(u), texts(noisy)),), secrets=(column("v", texts(u), texts(u)),)
+    )
     assert compute("gaussian_information", equal).reason == "unbounded"
 
 
@@ -402,7 +417,7 @@ def test_nothing_and_everything_told_apart() -> None:
     assert same.value == 0.0
     other = compute("pmse", one("aabb", ["c", "a", "*", "*"]))  # no original has c or *
     assert other.value == pytest.approx((3 / 4 + 3 / 36 + 2 / 4) / 8)
-    apart = compute("pmse", Release((column("a", "ab", "ba"), column("b", "xy", "zw"))))
+    apart = compute("pmse", Release(quasi=(column("a", "ab", "ba"), column("b", "xy", "zw"))))
     assert apart.columns["b"]["compared"] == "labels"
     rising = texts(range(40))
     moved = compute("pmse", one(rising, texts(np.arange(40) + 100.0)))  # apart as numbers
@@ -412,14 +427,14 @@ def test_nothing_and_everything_told_apart() -> None:
 
 def test_withheld_columns_are_left_out() -> None:
     shown, withheld = column("a", "aabb", "abbb"), column("b", "cdcd", "****")
-    found = compute("pmse", Release((shown, withheld)))
-    assert found.value == compute("pmse", Release((shown,))).value
+    found = compute("pmse", Release(quasi=(shown, withheld)))
+    assert found.value == compute("pmse", Release(quasi=(shown,))).value
     assert found.columns["b"]["compared"] == "withheld"
-    assert compute("pmse", Release((withheld,))).reason == "every column is withheld"
+    assert compute("pmse", Release(quasi=(withheld,))).reason == "every column is withheld"
     blank = column("c", [None, "x"], [None, None])
-    assert compute("pmse", Release((blank,))).reason == "every column is withheld"
+    assert compute("pmse", Release(quasi=(blank,))).reason == "every column is withheld"
     missing = column("c", [None, None], [None, None])  # as it was
-    assert compute("pmse", Release((missing,))).value == 0.0
+    assert compute("pmse", Release(quasi=(missing,))).value == 0.0
 
 
 def test_recoding_alone_is_not_told_apart() -> None:
@@ -454,7 +469,7 @@ def test_pmse_against_a_full_design_matrix(seed: int) -> None:
     for col in after:
         col[: 3 * seed] = [DROPPED] * (3 * seed)
     columns = [column(f"c{i}", b, a) for i, (b, a) in enumerate(zip(before, after, strict=True))]
-    found = compute("pmse", Release(tuple(columns)))
+    found = compute("pmse", Release(quasi=tuple(columns)))
     rows = [*zip(*before, strict=True), *(r for r in zip(*after, strict=True) if r[0] != DROPPED)]
     rows = [r for r in rows if r[0] is not DROPPED]
     side = np.r_[np.zeros(n), np.ones(len(rows) - n)]
@@ -487,8 +502,17 @@ def test_pmse_without_a_difference(resampled: bool, expected: float) -> None:
         old, new = rng.choice(4, p=[0.4, 0.3, 0.2, 0.1], size=(2, 3, n))
         if resampled:
             new = old[:, rng.integers(0, n, n)]
-        cols = [PairedColumn(f"c{i}", old[i], new[i], list("abcd"), list("abcd")) for i in range(3)]
-        ratios.append(compute("pmse", Release(tuple(cols))).details["ratio"] / expected)
+        cols = [
+            PairedColumn(
+                name=f"c{i}",
+                original=old[i],
+                released=new[i],
+                values=list("abcd"),
+                labels=list("abcd"),
+            )
+            for i in range(3)
+        ]
+        ratios.append(compute("pmse", Release(quasi=tuple(cols))).details["ratio"] / expected)
     assert abs(np.mean(ratios) - 1) < 4 * math.sqrt(2 / 9 / tables)
     assert np.var(ratios) == pytest.approx(2 / 9, rel=0.6)
 
@@ -501,13 +525,16 @@ def test_thinned_records(monkeypatch: pytest.MonkeyPatch) -> None:
     for col in noisy:
         col[8::20] = [DROPPED] * 100
     pair = tuple(column(name, texts(x), col) for name, col in zip("xy", noisy, strict=True))
-    whole = compute("pmse", Release(pair))
+    whole = compute("pmse", Release(quasi=pair))
     monkeypatch.setattr(propensity, "MOST_RECORDS", 500)
-    some = compute("pmse", Release(pair))
+    some = compute("pmse", Release(quasi=pair))
     assert (whole.details["thinned"], some.details["thinned"]) == (False, True)
     assert some.details["records"] == 900  # 100 of the 500 were not released
-    every = Release(tuple(
-        PairedColumn(c.name, c.original[::4], c.released[::4], c.values, c.labels) for c in pair
+    every = Release(quasi=tuple(
+        PairedColumn(
+            name=c.name, original=c.original[::4], released=c.released[::4],
+            values=c.values, labels=c.labels,
+        ) for c in pair
     ))  # fmt: skip
     monkeypatch.undo()
     units = compute("pmse", every)
@@ -532,11 +559,16 @@ def test_narrow_codes(name: str) -> None:
     found = []
     for kind in (np.int8, np.int64):
         cols = [
-            PairedColumn(f"c{i}", codes[0, i].astype(kind), codes[1, i].astype(kind), labels[i],
-                   labels[(i + 2) % 3] if i == 0 else labels[i])
+            PairedColumn(
+                name=f"c{i}",
+                original=codes[0, i].astype(kind),
+                released=codes[1, i].astype(kind),
+                values=labels[i],
+                labels=labels[(i + 2) % 3] if i == 0 else labels[i],
+            )
             for i in range(3)
-        ]  # fmt: skip
-        found.append(compute(name, Release(tuple(cols[:2]), tuple(cols[2:]))))
+        ]
+        found.append(compute(name, Release(quasi=tuple(cols[:2]), secrets=tuple(cols[2:]))))
     assert found[0] == found[1]
 
 
@@ -616,7 +648,7 @@ def test_prediction_against_fractions(seed: int) -> None:
     for col in (*shown, told):
         col[3::10] = [DROPPED] * len(col[3::10])
     quasi = tuple(column(f"k{i}", b, a) for i, (b, a) in enumerate(zip(known, shown, strict=True)))
-    release = Release(quasi, (column("s", secret, told),), seed=seed)
+    release = Release(quasi=quasi, secrets=(column("s", secret, told),), seed=seed)
     found = compute("prediction", release).columns["s"]
     pairs = ((a, b) for b, a in zip((*known, secret), (*shown, told), strict=True))
     fold = halves(list(zip(*(texts for pair in pairs for texts in pair), strict=True)), seed)
@@ -636,22 +668,27 @@ def test_prediction_against_fractions(seed: int) -> None:
 
 def test_prediction_of_what_is_kept_and_of_what_is_gone() -> None:
     secret = ["p", "q", "q"] * 40
-    kept = Release((column("k", secret, secret),), (column("s", secret, secret),))
+    kept = Release(quasi=(column("k", secret, secret),), secrets=(column("s", secret, secret),))
     found = compute("prediction", kept)
     assert found.value == 0.0
     assert found.columns["s"] == {
         "original": 1.0, "released": 1.0, "baseline": 2 / 3, "loss": 0.0, "scored": 120,
     }  # fmt: skip
-    blank = Release((column("k", secret, ["*"] * 120),), (column("s", secret, secret),))
+    blank = Release(
+        quasi=(column("k", secret, ["*"] * 120),), secrets=(column("s", secret, secret),)
+    )
     assert compute("prediction", blank).columns["s"]["released"] == pytest.approx(2 / 3)
-    gone = Release((column("k", secret, [DROPPED] * 120),), (column("s", secret, [DROPPED] * 120),))
+    gone = Release(
+        quasi=(column("k", secret, [DROPPED] * 120),),
+        secrets=(column("s", secret, [DROPPED] * 120),),
+    )
     found = compute("prediction", gone)
     assert found.reason == "no record with a value to learn from was released"
     assert found.columns["s"]["original"] == 1.0
-    assert compute("prediction", Release(kept.quasi)).reason == "no column to predict"
-    single = Release((column("k", ["a"], ["a"]),), (column("s", ["b"], ["b"]),))
+    assert compute("prediction", Release(quasi=kept.quasi)).reason == "no column to predict"
+    single = Release(quasi=(column("k", ["a"], ["a"]),), secrets=(column("s", ["b"], ["b"]),))
     assert compute("prediction", single).reason == "fewer than two records"
-    named = Release(kept.quasi, kept.secrets, predicted=("k",))
+    named = Release(quasi=kept.quasi, secrets=kept.secrets, predicted=("k",))
     assert list(compute("prediction", named).columns) == ["k"]
 
 
@@ -659,20 +696,23 @@ def test_general_secrets_and_numbers_are_understood() -> None:
     """A general label stands for the value that most often became it; numbers are cut."""
     secret = ["flu", "flu", "cold", "hiv"] * 30
     general = [{"flu": "common", "cold": "common"}.get(t, t) for t in secret]
-    release = Release((column("k", secret, secret),), (column("s", secret, general),))
+    release = Release(quasi=(column("k", secret, secret),), secrets=(column("s", secret, general),))
     found = compute("prediction", release).columns["s"]
     assert (found["original"], found["released"]) == (1.0, 0.75)  # a cold is taken for the flu
     rng = np.random.default_rng(3)
     x = rng.normal(size=400)
     y = x + 0.01 * rng.normal(size=400)
-    release = Release((column("k", texts(x), texts(x)),), (column("s", texts(y), texts(y)),))
+    release = Release(
+        quasi=(column("k", texts(x), texts(x)),), secrets=(column("s", texts(y), texts(y)),)
+    )
     found = compute("prediction", release).columns["s"]
     assert found["baseline"] == pytest.approx(0.1)
     assert found["original"] == found["released"] > 0.9
     assert prediction.PredictionTarget.from_column(release.secrets[0]).width == 10
     x = np.concatenate((x, -x))
     mirrored = Release(
-        (column("k", texts(x), texts(-x)),), (column("s", texts(np.abs(x)), texts(np.abs(x))),)
+        quasi=(column("k", texts(x), texts(-x)),),
+        secrets=(column("s", texts(np.abs(x)), texts(np.abs(x))),),
     )
     assert compute("prediction", mirrored).value == 0.0  # another category, told as well
 
@@ -680,7 +720,7 @@ def test_general_secrets_and_numbers_are_understood() -> None:
 def test_too_many_values_to_predict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prediction, "MOST_VALUES", 3)
     secret = [f"s{i % 5}" for i in range(50)]
-    release = Release((column("k", secret, secret),), (column("s", secret, secret),))
+    release = Release(quasi=(column("k", secret, secret),), secrets=(column("s", secret, secret),))
     assert compute("prediction", release).reason == "too many values to predict"
     monkeypatch.undo()
     monkeypatch.setattr(prediction, "MOST_SCORED", 10)
@@ -791,7 +831,7 @@ def test_models_against_fractions(seed: int) -> None:
     raw = [(first, general, ladder), (second, merged, None), (third, after[2], None),
            (fourth, swapped, None)]  # fmt: skip
     columns = tuple(column(f"c{i}", *c) for i, c in enumerate(raw))
-    found = compute("model_loss", Release(columns[:2], columns[2:]))
+    found = compute("model_loss", Release(quasi=columns[:2], secrets=columns[2:]))
     names = {f"c{i}": i for i in range(4)}
     shown = [tuple(sorted(names[t] for t in e)) for e in found.details["tree"]["edges"]]
     weights = [{frozenset(p): information(raw[p[0]][s], raw[p[1]][s])
@@ -839,7 +879,7 @@ def test_model_of_one_general_label() -> None:
 def test_what_nobody_shows_together_is_taken_as_independent() -> None:
     """A column that was suppressed costs what it holds, and leaves the others alone."""
     x, y = list("aabbcc") * 10, list("uvuvuu") * 10
-    found = compute("model_loss", Release((column("x", x, ["*"] * 60), column("y", y, y))))
+    found = compute("model_loss", Release(quasi=(column("x", x, ["*"] * 60), column("y", y, y))))
     tree, alone = found.details["tree"], found.details["independent"]
     assert tree["released"] == pytest.approx(alone["released"], rel=1e-12)
 
@@ -857,7 +897,7 @@ def test_models_fitted_elsewhere_cost_no_less(seed: int) -> None:
         before = rng.integers(0, width, n)
         after = np.where(rng.random(n) < 0.2 * seed, rng.integers(0, width, n), before)
         cols.append(column(f"c{i}", [f"v{t}" for t in before], [f"v{t}" for t in after]))
-    found = compute("model_loss", Release(tuple(cols)))
+    found = compute("model_loss", Release(quasi=tuple(cols)))
     alone = math.log2(1 + width / (2 * n))
     given = math.log2(1 + width * width / (2 * n))
     assert found.details["independent"]["value"] >= -3 * alone
@@ -870,7 +910,9 @@ def test_gaussian_model_against_mpmath() -> None:
     rng = np.random.default_rng(7)
     x = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 3)) + 5
     y = x + 0.3 * rng.normal(size=(200, 3)) + 0.1
-    release = Release(tuple(column(f"c{i}", texts(x[:, i]), texts(y[:, i])) for i in range(3)))
+    release = Release(
+        quasi=tuple(column(f"c{i}", texts(x[:, i]), texts(y[:, i])) for i in range(3))
+    )
     found = compute("model_loss", release).details["gaussian"]
     with mpmath.workdps(30):
         means = [mpmath.matrix([mpmath.fsum(map(mpmath.mpf, m[:, i])) / 200 for i in range(3)])
@@ -887,11 +929,11 @@ def test_gaussian_model_against_mpmath() -> None:
         exact = float(nats / 2 / mpmath.log(2))
     assert found["value"] == pytest.approx(exact, rel=1e-11)
     assert found["value"] > 0
-    same = Release(tuple(column(f"c{i}", texts(x[:, i]), texts(x[:, i])) for i in range(3)))
+    same = Release(quasi=tuple(column(f"c{i}", texts(x[:, i]), texts(x[:, i])) for i in range(3)))
     assert compute("model_loss", same).details["gaussian"]["value"] == pytest.approx(0, abs=1e-15)
-    flat = Release((column("c", texts(x[:, 0]), ["1"] * 200),))
+    flat = Release(quasi=(column("c", texts(x[:, 0]), ["1"] * 200),))
     assert compute("model_loss", flat).details["gaussian"]["reason"] == "unbounded"
-    twin = Release((column("c", texts(x[:, 0]), texts(y[:, 0])),
+    twin = Release(quasi=(column("c", texts(x[:, 0]), texts(y[:, 0])),
                     column("d", texts(x[:, 0]), texts(y[:, 1]))))  # fmt: skip
     reason = compute("model_loss", twin).details["gaussian"]["reason"]
     assert reason == "the original's covariance matrix is singular"
@@ -923,7 +965,7 @@ def test_released_numbers_have_the_part_they_lie_in() -> None:
 
 def test_a_star_in_the_original_is_as_good_as_missing() -> None:
     rising: list[Any] = [*texts(range(99)), "*"]
-    release = Release((column("k", rising, rising),), (column("s", rising, rising),))
+    release = Release(quasi=(column("k", rising, rising),), secrets=(column("s", rising, rising),))
     target = prediction.PredictionTarget.from_column(release.secrets[0])
     assert (target.width, target.truth[-1], target.released[-1]) == (11, 10, GONE)
     assert models.CategoricalColumn.from_column(release.quasi[0], None).original[-1] == 10
@@ -935,7 +977,7 @@ def test_rare_labels_share_a_distribution(monkeypatch: pytest.MonkeyPatch) -> No
     values = [f"v{i}" for i in range(8)] * 5
     after = ["first" if v == "v0" else "few" if v < "v3" else "many" for v in values]
     after[:8] = values[:8]
-    release = Release((column("a", values, after), column("b", values, values)))
+    release = Release(quasi=(column("a", values, after), column("b", values, values)))
     whole = compute("model_loss", release)
     monkeypatch.setattr(models, "MOST_LABELS", 2)
     merged = compute("model_loss", release)
@@ -952,7 +994,7 @@ def test_an_unchanged_release_loses_nothing(name: str) -> None:
     x = rng.normal(size=(150, 2))
     columns = [column("x", texts(x[:, 0]), texts(x[:, 0])), column("w", "abc" * 50, "abc" * 50)]
     secret = column("s", texts(x[:, 1]), texts(x[:, 1]))
-    found = compute(name, Release(tuple(columns), (secret,)))
+    found = compute(name, Release(quasi=tuple(columns), secrets=(secret,)))
     assert found.value == pytest.approx(0.0, abs=1e-12)
 
 
@@ -977,7 +1019,7 @@ def test_anything_goes(seed: int) -> None:
         ][int(rng.integers(0, 7))]  # fmt: skip
         after = [DROPPED if g else t for t, g in zip(after, gone, strict=True)]
         columns.append(column(f"c{i}", before, after))
-    release = Release(tuple(columns[1:]), tuple(columns[:1]))
+    release = Release(quasi=tuple(columns[1:]), secrets=tuple(columns[:1]))
     with np.errstate(all="raise", under="ignore"):
         for name in KINDS:
             assert compute(name, release) == compute(name, release)

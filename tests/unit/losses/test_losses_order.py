@@ -55,9 +55,11 @@ def paired(original: dict[str, list[Any]], release: dict[str, list[Any]]) -> Rel
     def column(name: str) -> PairedColumn:
         (before, values), (after, labels) = coded(original[name]), coded(release[name])
         after[[i for i, job in enumerate(original["job"]) if job == "h"]] = GONE  # left out
-        return PairedColumn(name, before, after, values, labels)
+        return PairedColumn(
+            name=name, original=before, released=after, values=values, labels=labels
+        )
 
-    return Release(tuple(map(column, QUASI)), tuple(map(column, SECRETS)), seed=5)
+    return Release(quasi=tuple(map(column, QUASI)), secrets=tuple(map(column, SECRETS)), seed=5)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -21,7 +21,7 @@ def random_classes(values: int, classes: int, each: float) -> tuple[Ranked, int]
     _, ranks = np.unique(keys % values, return_inverse=True)
     totals = np.bincount(ranks, counts).astype(np.int64)
     starts = np.searchsorted(keys // values, np.arange(classes))
-    return Ranked(ranks, counts, starts, totals), len(owner)
+    return Ranked(ranks=ranks, counts=counts, starts=starts, totals=totals), len(owner)
 
 
 @pytest.mark.parametrize(("values", "classes", "each"), [(2, 50, 1), (20, 900, 4), (300, 60, 90)])
@@ -52,7 +52,9 @@ def test_equal_classes_are_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ranks = np.array([*[0] * 3000, *range(10)])
     starts = np.arange(3001)  # everybody alone, and one class of all values
     totals = np.bincount(ranks)
-    ranked = Ranked(ranks, np.ones(len(ranks), dtype=np.int64), starts, totals)
+    ranked = Ranked(
+        ranks=ranks, counts=np.ones(len(ranks), dtype=np.int64), starts=starts, totals=totals
+    )
     rough = closeness._ordered_distances(ranked, len(ranks))
     worst = closeness._different_classes(ranked, np.flatnonzero(rough >= rough.min()))
     assert len(worst) == 2

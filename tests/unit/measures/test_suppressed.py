@@ -155,7 +155,7 @@ def test_compare_keeps_all_pairs() -> None:
     original = {**TABLE, "a": list("pqrstu"), "b": list("123456")}
     found = sievert.compare(original, [TABLE], ["a", "b"], "s", shuffles=0)
     release = found.releases[0]
-    assert release.records["paired"] == 6
+    assert release.records.paired == 6
     assert release.assessment.reidentification["classes"].value == 3
 
 

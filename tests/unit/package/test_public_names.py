@@ -58,6 +58,7 @@ RENAMED_FUNCTIONS = {
     "sievert.estimators.binned": "bin_numbers",
     "sievert.estimators.continuous": "is_continuous",
     "sievert.estimators.lost": "information_lost",
+    "sievert.losses.Kind": "LossKind",
     "sievert.methods.anatomised": "anatomise",
     "sievert.methods.answered": "infer_from_answers",
     "sievert.methods.every": "group_by_subsets",

@@ -22,7 +22,14 @@ def column(name, before, after, hierarchy=None):
     codes = [
         np.array([texts.index(t) for t in c]) for texts, c in ((values, before), (labels, after))
     ]
-    return PairedColumn(name, codes[0], codes[1], values, labels, hierarchy)
+    return PairedColumn(
+        name=name,
+        original=codes[0],
+        released=codes[1],
+        values=values,
+        labels=labels,
+        hierarchy=hierarchy,
+    )
 
 
 def table(seed=0):

@@ -105,7 +105,7 @@ def test_nan_is_told_apart_from_missing(tmp_path: Path, monkeypatch: pytest.Monk
     duckdb.execute(f"COPY (SELECT CAST(x AS DOUBLE) AS x, s FROM '{path}') TO '{parquet}'")
     apart = {"missing": 1, "empty_text": 0, "looks_missing": 0, "na_codes": 0, "not_a_number": 2}
     for small, large in ((10**12, 10**12), (0, 10**12), (0, 0)):
-        for name, value in (("SMALL", small), ("LARGE", large), ("LOADING", large)):
+        for name, value in (("SMALL", small), ("PACKED_FROM", large), ("LOADING", large)):
             monkeypatch.setattr(session, name, value)
         for data, types in ((table, None), (parquet, None), (path, {x: "float"})):
             found = sievert.assess(data, x, "s", types=types)

@@ -201,7 +201,7 @@ def test_frames_with_numbers_and_other_types() -> None:
     ],
 )
 def test_roles_by_name(name: str, values: int, role: tuple[str, str]) -> None:
-    assert suggest_role(name, ColumnEvidence(values, 100)) == role
+    assert suggest_role(name, ColumnEvidence(values=values, records=100)) == role
 
 
 def tally(*values: object) -> dict[str | None, int]:

@@ -355,8 +355,9 @@ def test_intervals_cover_as_they_say() -> None:
 
 def test_cells_belong_to_their_classes() -> None:
     one = ClassSample(
-        ("a",), 3, ALL, np.array([5], np.uint64), np.array([3]),
-        (SampledCells(np.array([0, 0]), np.array([1, 2], np.uint64), np.array([1, 2])),),
+        columns=("a",), records=3, threshold=ALL,
+        hashes=np.array([5], np.uint64), counts=np.array([3]),
+        secrets=(SampledCells(np.array([0, 0]), np.array([1, 2], np.uint64), np.array([1, 2])),),
     )  # fmt: skip
     both = one.merge(one)
     assert both.records == 6 and both.counts.tolist() == [6]

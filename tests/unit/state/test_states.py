@@ -220,7 +220,7 @@ def test_a_column_that_is_left_out_is_one_of_the_table(
         {"policy": {"roles": {**roles, "rows_are_people": True}, "limits": limits}},
     ]
     for large in (10**9, 0):
-        for name in ("LARGE", "LOADING"):
+        for name in ("PACKED_FROM", "LOADING"):
             monkeypatch.setattr(session, name, large)
         for given in options:
             plan = {"planned": True} if "policy" in given else {}
@@ -652,7 +652,7 @@ def test_packed_keys_count_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     names = table.column_names
     states = []
     for at, large in enumerate((0, 10**9)):
-        monkeypatch.setattr(session, "LARGE", large)
+        monkeypatch.setattr(session, "PACKED_FROM", large)
         monkeypatch.setattr(session, "LOADING", large)
         states.append(sievert.count(table, names[:3], names[3:], out=tmp_path / str(at)))
     packed, plain = states

@@ -1,7 +1,7 @@
-"""Which numbers of an assessment answer which criterion of a regulator's framework.
+"""The numbers of an assessment that answer the criteria of a regulator's framework.
 
-A framework is a list of criteria. Each names the measures that answer it, and a threshold where the
-framework has one; what no number answers is named as well. The sentences stand in the texts.
+A framework is a list of criteria. Each names the measures that answer it, and a threshold if the
+framework has one. Criteria that no number answers are named, too. The sentences stand in the texts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,9 +18,9 @@ LEARNING = ("max_confidence", "guess_gain", "l_diversity", "discrimination_rate"
 
 @dataclass(frozen=True)
 class Criterion:
-    """One criterion: the measures of records and of secrets that answer it; none is an answer too.
+    """One criterion, and the measures of records and secrets that answer it, possibly none.
 
-    `highest` are the framework's own thresholds: the largest value of a measure that it accepts.
+    `highest` has the framework's own thresholds: the largest value of a measure that it accepts.
     """
 
     id: str
@@ -31,11 +31,11 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Framework:
-    """What a regulator asks for; `unanswered` are its criteria that no number answers."""
+    """The criteria of a regulator; no number answers the `unanswered` ones."""
 
     criteria: tuple[Criterion, ...]
     unanswered: tuple[str, ...]
-    read: bool = False  # whether its own text was read, or somebody's account of it
+    read: bool = False  # whether its own text was read, and not somebody's account of it
 
 
 THREE_CRITERIA = (
@@ -89,12 +89,13 @@ FRAMEWORKS = {
 
 
 def framework_evidence(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """The criteria of a framework with the numbers of an assessment (its JSON), and a record.
+    """Answer the criteria of a framework by an assessment; `content` is its JSON.
 
-    Each number is that of the worse reading of missing values, as limits are judged, and that of
-    the suppressed records as a class of their own where the policy limits it and it is worse.
+    Each number is that of the worse reading of missing values, by which limits are judged. It is
+    the number of the suppressed records as a class of their own, if this is limited and worse.
     """
-    framework, policy = FRAMEWORKS[name], content["policy"] or {}
+    framework = FRAMEWORKS[name]
+    policy = content["policy"] or {}
     return {
         "id": name,
         "source_read": framework.read,
@@ -114,29 +115,35 @@ def framework_evidence(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _within(value: float | None, most: float | None, *, sure: bool) -> bool | None:
-    """Whether a number is within a threshold; not decided unless it is `sure`.
+    """Tell whether a number is within a threshold; None if undecided.
 
-    Rows may not be people, or suppressed records were not measured.
+    It is not `sure` if rows may not be people, or if suppressed records were not measured.
     """
     if value is None or most is None:
         return None
-    return False if value > most else True if sure else None
+    if value > most:
+        return False
+    return True if sure else None
 
 
 def _numbers(criterion: Criterion, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the numbers that answer a criterion, each with its place and threshold."""
     places = [("reidentification", criterion.records, content["reidentification"])]
     places += [(f"inference.{s}", criterion.secrets, v) for s, v in content["inference"].items()]
     most = criterion.highest
     for where, measures, values in places:
         for measure in measures:
             own = worse_reading(values[measure]) if measure in values else None
-            value, scope, known = own, None, not content["table"].get("suppressed")
+            value = own
+            scope = None
+            known = not content["table"].get("suppressed")
             for verdict in (content["policy"] or {}).get("limits", ()):
                 same = (verdict["where"], verdict["measure"]) == (where, measure)
                 if same and verdict.get("scope") == SUPPRESSED:
                     known = verdict["value"] is not None
                     if known and own is not None and _is_worse(verdict["value"], own, measure):
-                        value, scope = verdict["value"], SUPPRESSED
+                        value = verdict["value"]
+                        scope = SUPPRESSED
             known = known or not BY_ID[measure].of_class
             sure = known and not content.get("cautions")
             yield {
@@ -150,5 +157,5 @@ def _numbers(criterion: Criterion, content: Mapping[str, Any]) -> Iterator[dict[
 
 
 def _is_worse(value: float, other: float, measure: str) -> bool:
-    """Whether a value of a measure is riskier than another one."""
+    """Tell whether a value of a measure is riskier than another one."""
     return value < other if BY_ID[measure].riskier == "low" else value > other

@@ -1,9 +1,9 @@
-"""What would help: the options of an assessment that is held against a policy.
+"""What would help: changes of a table that does not meet its policy.
 
-Every option is a node of the lattice of levels that `sievert protect` searches: one column changed,
+Every option is a node of the lattice of levels that `sievert protect` searches: one changed column,
 the least loss that meets as many limits as coarse tables can, and the release for the whole policy.
-Nothing is read again. How many changed tables are measured follows from the number of combinations,
-not from the clock, so that the same table has the same options.
+Nothing is read again. The number of changed tables that are measured depends on the number of
+combinations, and not on the clock, so that the same table has the same options.
 """
 
 import math
@@ -39,48 +39,56 @@ from sievert.releases.problem import (
 )
 from sievert.roles import check_secrets
 
-MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
+MOST_CELLS = 100_000  # combinations that are fetched, of all secrets together
 MOST_RECORDS = 1 << 28  # products of two counts fit 64 bits
 RELEASE_WORK = 20_000_000  # cells that the search for a release scans
-CHANGE_WORK = 5_000_000  # and each search for a changed table
-UNCOMPILED = 25_000_000  # of these, before compiled loops are loaded
-WORK = 2_700_000  # cells that are measured, those of all changed tables together
+CHANGE_WORK = 5_000_000  # cells that each search for a changed table scans
+UNCOMPILED = 25_000_000  # cells that are scanned before compiled loops are loaded
+WORK = 2_700_000  # cells that are measured, of all changed tables together
 MOST_NODES = 10**6  # combinations of levels that are listed
-LITTLE = 2 / 3  # of the loss of the best option
+LITTLE = 2 / 3  # the share of the best option's loss that is a little loss
 LEFT_OUT = Remark("left_out")
 
 Levels = tuple[int, ...]  # of every quasi-identifier; 0 is the column as it is
 Limit = tuple[str, str]  # the measure, and where it is limited
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OptionSearch:
-    """A table that was judged, with its numbers of re-identification."""
+    """The search for changes of a table that was judged."""
 
     measures: TableMeasures
     gate: Gate
     judgement: Judgement
     numbers: Mapping[str, Value]
-    released: Gate | None  # of a release that holds the measured columns only, if there can be one
+    released: Gate | None  # of a release with the measured columns only, if there can be one
 
     def find(
         self, count: Callable[[], CombinationCounts], *, wildcards: bool, leave_out: bool
     ) -> tuple[ChangeOptions, list[Remark]]:
-        """Ways to change the table, and notes on hierarchies; few combinations are counted.
+        """Find ways to change the table; return them with notes on hierarchies.
 
-        Missing values may be `wildcards`, and columns may be such that can be left out.
+        `count` counts the combinations. Missing values may be `wildcards`. With `leave_out`,
+        columns can be left out.
         """
         alone = self.numbers[UNIQUE].details.get("records") if UNIQUE in self.numbers else None
-        before = ChangeOption((), self.judgement.outcome, self._of_table, alone, 0.0)
-        if (reason := self._obstacle(wildcards)) is not None:
-            return ChangeOptions(before, reason=reason), []
-        questions, roles = self.measures.questions, self.measures.roles
-        self.measures.clock("searching options", questions)
-        combinations = (
-            count_combinations(questions.rows, roles.quasi, roles.sensitive)
-            if questions.person is not None  # the rows of people are recoded
-            else count()
+        before = ChangeOption(
+            changes=(),
+            met=self.judgement.outcome,
+            verdicts=self._of_table,
+            alone=alone,
+            detail_lost=0.0,
         )
+        obstacle = self._obstacle(wildcards)
+        if obstacle is not None:
+            return ChangeOptions(before, reason=obstacle), []
+        questions = self.measures.questions
+        roles = self.measures.roles
+        self.measures.clock("searching options", questions)
+        if questions.person is None:
+            combinations = count()
+        else:  # the rows of people are recoded
+            combinations = count_combinations(questions.rows, roles.quasi, roles.sensitive)
         if not self._have_order(combinations):
             return ChangeOptions(before, reason=result.NO_ORDER), []
         tables, release, notes = self._tables(combinations, leave_out=leave_out)
@@ -88,7 +96,13 @@ class OptionSearch:
             before = replace(before, alone=tables.unique_before())
         ways = tuple(tables.find_ways(before, release))
         reason = None if ways else result.NOTHING_HELPS
-        return ChangeOptions(before, ways, len(tables.options), reason, tables.complete), notes
+        return ChangeOptions(
+            before=before,
+            ways=ways,
+            tried=len(tables.options),
+            reason=reason,
+            complete=tables.complete,
+        ), notes
 
     @property
     def _of_table(self) -> tuple[Verdict, ...]:
@@ -99,25 +113,45 @@ class OptionSearch:
     def _tables(
         self, combinations: CombinationCounts, *, leave_out: bool
     ) -> tuple["ChangedTables", ChangeOption | None, list[Remark]]:
-        """The tables that can be made, the release among them, and notes on hierarchies."""
-        roles, given, release = self.measures.roles, self.measures.settings, None
-        own = {s: tree for s in roles.sensitive if (tree := self.measures.hierarchy(s))}
+        """Prepare changed tables; return them with the release, if any, and remarks."""
+        roles = self.measures.roles
+        given = self.measures.settings
+        own = {}
+        for secret in roles.sensitive:
+            tree = self.measures.hierarchy(secret)
+            if tree:
+                own[secret] = tree
         measuring = replace(given, hierarchies=own)
         if self.released is not None and self.released.policy.protect.how in (None, "full"):
             share = share_to_suppress(self.released.policy, combinations.records)
-            with suppress(SievertError):  # what protect refuses, with its reason
+            with suppress(SievertError):  # protect would refuse the table
                 check_secrets(roles, roles.sensitive)
                 trees, sources = assign_hierarchies(
                     combinations.classes.value_counts, roles, given.hierarchies, []
                 )
                 problem = self._problem(combinations, measuring, trees, share)
-                tables = ChangedTables(problem, sources, self.gate, self.judgement.of_suppressed)
+                tables = ChangedTables(
+                    problem=problem,
+                    sources=sources,
+                    gate=self.gate,
+                    of_suppressed=self.judgement.of_suppressed,
+                )
                 release, tables.complete = self._release(problem, sources)
                 return tables, release, []
         trees, sources, notes = self._own_hierarchies(combinations)
         problem = self._problem(combinations, measuring, trees, 0.0)
         lines = self.judgement.of_suppressed
-        return ChangedTables(problem, sources, self.gate, lines, leave_out=leave_out), None, notes
+        return (
+            ChangedTables(
+                problem=problem,
+                sources=sources,
+                gate=self.gate,
+                of_suppressed=lines,
+                leave_out=leave_out,
+            ),
+            None,
+            notes,
+        )
 
     def _problem(
         self,
@@ -126,27 +160,47 @@ class OptionSearch:
         trees: Mapping[str, Hierarchy | None],
         share: float,
     ) -> ProtectionProblem:
-        questions, roles = self.measures.questions, self.measures.roles
+        """Make the problem of protecting the table, in people if somebody has several rows."""
+        questions = self.measures.questions
+        roles = self.measures.roles
         settings = SearchSettings(suppress=share, uncompiled=UNCOMPILED)
         if questions.repeat(roles.quasi):
-            return PeopleProblem(questions, roles, combinations, measuring, trees, settings)
-        return ProtectionProblem(questions.rows, roles, combinations, measuring, trees, settings)
+            return PeopleProblem(
+                questions=questions,
+                roles=roles,
+                combinations=combinations,
+                measuring=measuring,
+                hierarchies=trees,
+                settings=settings,
+            )
+        return ProtectionProblem(
+            questions=questions.rows,
+            roles=roles,
+            combinations=combinations,
+            measuring=measuring,
+            hierarchies=trees,
+            settings=settings,
+        )
 
     def _own_hierarchies(
         self, combinations: CombinationCounts
     ) -> tuple[dict[str, Hierarchy | None], dict[str, str], list[Remark]]:
-        """Hierarchies where there is no release: secrets and people who are known stay as they are.
+        """Choose hierarchies if no release can be made; return them, their sources and notes.
 
-        One that lacks values is not used.
+        Secrets and people among the quasi-identifiers stay as they are. A hierarchy without some
+        of the values is not used.
         """
-        roles, classes = self.measures.roles, combinations.classes
-        usable, notes = {}, []
+        roles = self.measures.roles
+        classes = combinations.classes
+        usable = {}
+        notes = []
         for column, given in self.measures.settings.hierarchies.items():
             if column not in roles.quasi or column in roles.sensitive:
                 continue
             counts = {t: n for t, n in classes.value_counts(roles.quasi.index(column)).items() if n}
             try:
-                if (tree := to_hierarchy(given, counts)) is not None:
+                tree = to_hierarchy(given, counts)
+                if tree is not None:
                     tree.require(counts, column)
                 usable[column] = given
             except SievertError:
@@ -158,37 +212,38 @@ class OptionSearch:
     def _release(
         self, problem: ProtectionProblem, sources: Mapping[str, str]
     ) -> tuple[ChangeOption | None, bool]:
-        """The release that `sievert protect` makes for the policy, if it can make one.
+        """Find the release that `sievert protect` makes for the policy, if it can make one.
 
-        And whether the search for it was finished.
+        Return it, and whether the search for it was finished.
         """
         assert self.released is not None
         if self.released.reasons or not self.judgement.verdicts:
             return None, True
-        share, records = problem.settings.suppress, problem.combinations.records
+        share = problem.settings.suppress
+        records = problem.combinations.records
         policy = limit_share_suppressed(self.released.policy, share, records, [])
         search = problem.search(policy)
         recoding = problem.best(search, policy, cells=RELEASE_WORK)
         if recoding is None or is_nothing(problem, recoding.levels):
             return None, search.finished
         own_limits = {(v.measure, v.where) for v in self.judgement.verdicts}
-        every, alone = problem.judge(recoding.levels, problem.gone(recoding), policy)
-        verdicts = tuple(v for v in every if (v.measure, v.where) in own_limits)
+        all_verdicts, alone = problem.judge(recoding.levels, problem.gone(recoding), policy)
+        verdicts = tuple(v for v in all_verdicts if (v.measure, v.where) in own_limits)
         self.released.suppressed_records = recoding.suppressed_records
         release = ChangeOption(
-            describe_changes(problem, recoding.levels, sources),
-            self.released.judge(verdicts).outcome,
-            verdicts,
-            alone,
-            recoding.losses.arithmetic,
-            recoding.suppressed_records,
-            dict(zip(problem.roles.quasi, recoding.levels, strict=True)),
-            recoding.proven,
+            changes=describe_changes(problem, recoding.levels, sources),
+            met=self.released.judge(verdicts).outcome,
+            verdicts=verdicts,
+            alone=alone,
+            detail_lost=recoding.losses.arithmetic,
+            suppressed_records=recoding.suppressed_records,
+            levels=dict(zip(problem.roles.quasi, recoding.levels, strict=True)),
+            proven=recoding.proven,
         )
         return release, search.finished
 
     def _obstacle(self, wildcards: bool) -> str | None:
-        """Why no changed table is measured, if so."""
+        """Say why no changed table is measured; None if tables can be measured."""
         if all(v.met for v in self.judgement.verdicts):
             return result.EVERY_LIMIT_MET
         if all(v.met for v in self._of_table):
@@ -202,10 +257,11 @@ class OptionSearch:
         return result.TOO_MANY if many else None
 
     def _have_order(self, combinations: CombinationCounts) -> bool:
-        """Whether values of secrets can be put into the order of their type, where it is needed."""
+        """Tell whether the values of secrets have an order, if a limit needs one."""
         if not any("order" in BY_ID[m].needs for _, m, _ in self.gate.policy.every_limit()):
             return True
-        kind, given = self.measures.questions.engine.kind, self.measures.settings.orders
+        kind = self.measures.questions.engine.kind
+        given = self.measures.settings.orders
         return all(
             type_order([v for v in cube.values[-1] if v is not None]) is not None
             for secret, cube in combinations.secrets.items()
@@ -214,7 +270,7 @@ class OptionSearch:
 
 
 class ChangedTables:
-    """Tables with columns on other levels, nothing suppressed: at most so many are measured."""
+    """Tables with columns on other levels and nothing suppressed; their number is limited."""
 
     def __init__(
         self,
@@ -225,34 +281,38 @@ class ChangedTables:
         *,
         leave_out: bool = True,
     ) -> None:
-        self.problem, self.sources, self.gate = problem, sources, gate
-        self.of_suppressed = of_suppressed  # the same whatever becomes of the other records
-        self.leave_out = leave_out  # else other records would lack a value
+        self.problem = problem
+        self.sources = sources
+        self.gate = gate
+        self.of_suppressed = of_suppressed  # they do not depend on the other records
+        self.leave_out = leave_out  # whether columns can be left out; else values would be missing
         self.options: dict[Levels, ChangeOption | None] = {}
         self.complete = True  # whether no search was cut short
         cells = sum(FIXED + len(cube.counts) for cube in problem.combinations.cubes)
-        self._most = WORK // (cells * (1 + isinstance(problem, PeopleProblem)))
+        if isinstance(problem, PeopleProblem):  # rows and people are counted
+            cells *= 2
+        self._most = WORK // cells
         classes = problem.combinations.classes
-        self._losses = [
-            np.array([float(shares[table] @ totals) / classes.records for shares, table in pairs])
-            for at, column in enumerate(problem.columns)
-            for totals in [np.bincount(problem.codes[:, at], classes.counts)]
-            for pairs in [zip(column.shares, column.tables, strict=True)]
-        ]
+        self._losses = []
+        for at, column in enumerate(problem.columns):
+            totals = np.bincount(problem.codes[:, at], classes.counts)
+            pairs = zip(column.shares, column.tables, strict=True)
+            losses = [float(shares[table] @ totals) / classes.records for shares, table in pairs]
+            self._losses.append(np.array(losses))
         self._gone = [
             np.array([i > 0 and len(labels) == 1 for i, labels in enumerate(column.labels)])
             for column in problem.columns
         ]
         self._nothing = (0,) * len(problem.columns)
-        self._marked_before = self._marked(self._nothing)
+        self._marked_before = self._all_marked(self._nothing)
 
     def unique_before(self) -> int:
-        """How many are unique in the table as it is."""
+        """Count the unique people or records of the table as it is."""
         gone = np.zeros(len(self.problem.codes), dtype=bool)
         return self.problem.judge(self._nothing, gone, self.gate.policy)[1]
 
     def find_ways(self, before: ChangeOption, release: ChangeOption | None) -> list[ChangeOption]:
-        """The best single change, more limits at little loss, and as many limits as can be met."""
+        """Find the best single change, one with little loss, and one that meets most limits."""
         singles = [o for o in map(self.measure, self._singles()) if o and o.is_better(before)]
         first = min(singles, key=lambda o: (-o.limits_met, o.alone, o.detail_lost), default=None)
         best = release or self._most_limits(1.0, before)
@@ -260,26 +320,29 @@ class ChangedTables:
             return [first] if first else []
         between = self._most_limits(LITTLE * best.detail_lost, first or before)
         if between is not None and between.limits_met >= best.limits_met:
-            best, between = between, None
+            best = between
+            between = None
         if first is not None and release and first.detail_lost >= release.detail_lost:
             first = None  # a release that meets the policy costs less
         chosen = [o for o in (first, between, best) if o is not None]
         return [o for o in chosen if not any(other.dominates(o) for other in chosen)]
 
     def measure(self, levels: Levels) -> ChangeOption | None:
-        """The table on these levels; None if more of its records would be suppressed."""
+        """Measure the table on `levels`; None if more of its records would be suppressed."""
         if self._is_affordable(levels, self._most) and levels not in self.options:
             self.options[levels] = self._measure(levels)
         return self.options.get(levels)
 
     def _is_affordable(self, levels: Levels, most: int) -> bool:
-        """Whether a table was measured, or may be while there are fewer than so many."""
+        """Tell whether a table was measured, or may be, as fewer than `most` were measured."""
         affordable = levels in self.options or len(self.options) < most
         self.complete &= affordable
         return affordable
 
     def _measure(self, levels: Levels) -> ChangeOption | None:
-        problem, marked = self.problem, self._marked(levels)
+        """Measure the table on `levels`, unless something in it would be suppressed or left out."""
+        problem = self.problem
+        marked = self._all_marked(levels)
         gone = [own[level] for own, level in zip(self._gone, levels, strict=True)]
         left_out = any(gone) and not self.leave_out
         if left_out or is_nothing(problem, levels) or (marked & ~self._marked_before).any():
@@ -287,15 +350,15 @@ class ChangedTables:
         verdicts, alone = problem.judge(levels, np.zeros_like(marked), self.gate.policy)
         losses = [own[level] for own, level in zip(self._losses, levels, strict=True)]
         return ChangeOption(
-            describe_changes(problem, levels, self.sources),
-            self.gate.judge((*verdicts, *self.of_suppressed)).outcome,
-            verdicts,
-            alone,
-            sum(losses) / len(losses),
+            changes=describe_changes(problem, levels, self.sources),
+            met=self.gate.judge((*verdicts, *self.of_suppressed)).outcome,
+            verdicts=verdicts,
+            alone=alone,
+            detail_lost=sum(losses) / len(losses),
         )
 
-    def _marked(self, levels: Levels) -> Bools:
-        """Which combinations have the mark of suppression in all columns that are there."""
+    def _all_marked(self, levels: Levels) -> Bools:
+        """Tell which combinations have the mark of suppression in every column that is left."""
         mark = self.problem.questions.suppression.mark
         have = np.ones(len(self.problem.codes), dtype=bool)
         for j, (column, level) in enumerate(zip(self.problem.columns, levels, strict=True)):
@@ -306,19 +369,19 @@ class ChangedTables:
         return have
 
     def _singles(self) -> Iterator[Levels]:
-        """Every column changed alone, the first levels of all columns before the second ones."""
+        """Yield levels that change one column, the first levels of all columns first."""
         columns = self.problem.columns
         for level in range(1, max(column.levels for column in columns)):
             for j, column in enumerate(columns):
-                if level < column.levels and len(column.labels[level]) < len(
-                    column.labels[level - 1]
-                ):
+                if level >= column.levels:
+                    continue
+                if len(column.labels[level]) < len(column.labels[level - 1]):
                     yield (*self._nothing[:j], level, *self._nothing[j + 1 :])
 
     def _coarsest(self, most: float) -> list[Levels]:
-        """The tables that lose at most so much, and of which none is coarser."""
+        """List the coarsest of the tables that lose at most `most`."""
         sizes = [len(losses) for losses in self._losses]
-        if math.prod(sizes) > MOST_NODES:  # all columns as coarse as they can be
+        if math.prod(sizes) > MOST_NODES:  # the table with every column at its coarsest
             self.complete = False
             return [tuple(int(np.flatnonzero(~gone)[-1]) for gone in self._gone)]
         losses = np.asarray(sum(np.ix_(*self._losses))) / len(sizes)
@@ -331,27 +394,28 @@ class ChangedTables:
         return [tuple(node) for node in nodes[np.argsort(-losses[top], kind="stable")].tolist()]
 
     def _most_limits(self, most: float, before: ChangeOption) -> ChangeOption | None:
-        """The least loss that meets as many limits as a table can that loses at most so much.
+        """Find the table with the least loss that meets as many limits as any that loses `most`.
 
-        None if these are no more than before.
+        None if the limits are no more than before.
         """
         half = len(self.options) + (self._most - len(self.options)) // 2
-        coarse = [
-            option
-            for levels in self._coarsest(most)
-            if self._is_affordable(levels, half) and (option := self.measure(levels)) is not None
-        ]
+        coarse = []
+        for levels in self._coarsest(most):
+            option = self.measure(levels) if self._is_affordable(levels, half) else None
+            if option is not None:
+                coarse.append(option)
         limits = max((o.limits_met for o in coarse), default=0)
         if limits <= before.limits_met:
             return None
         best = [o for o in coarse if o.limits_met == limits]
-        every = dict.fromkeys(frozenset(_limits_met(o)) for o in best)
-        best += [less for wanted in every if (less := self._least_loss(wanted)) is not None]
+        for wanted in dict.fromkeys(frozenset(_limits_met(o)) for o in best):
+            less = self._least_loss(wanted)
+            if less is not None:
+                best.append(less)
         return min(best, key=lambda o: (-o.limits_met, o.detail_lost, o.alone))
 
     def _least_loss(self, wanted: Collection[Limit]) -> ChangeOption | None:
-        """The table of least loss that meets some limits."""
-
+        """Find the table with the least loss that meets the `wanted` limits."""
         most = len(self.options) + (self._most - len(self.options)) // 2
 
         def meets(recoding: FullDomainRecoding) -> bool:
@@ -371,14 +435,14 @@ class ChangedTables:
 
 
 def is_nothing(problem: ProtectionProblem, levels: Sequence[int]) -> bool:
-    """Whether no column says anything: somebody always knows something."""
+    """Tell whether every column has one label, so that the table says nothing."""
     return all(len(c.labels[x]) == 1 for c, x in zip(problem.columns, levels, strict=True))
 
 
 def describe_changes(
     problem: ProtectionProblem, levels: Sequence[int], sources: Mapping[str, str]
 ) -> tuple[ColumnChange, ...]:
-    """The columns that are made coarser, in words."""
+    """Describe the columns that are made coarser."""
     changes = []
     for column, level in zip(problem.columns, levels, strict=True):
         values = len(column.labels[level])
@@ -391,16 +455,21 @@ def describe_changes(
 
 
 def _limits_met(option: ChangeOption) -> list[Limit]:
+    """List the limits that an option meets."""
     return [(v.measure, v.where) for v in option.verdicts if v.met is True]
 
 
 def _with_limits(policy: Policy, wanted: Collection[Limit], secrets: Sequence[str]) -> Policy:
-    """The policy with limits only that are wanted wherever they stand."""
-    every = ("reidentification", *(f"inference.{s}" for s in secrets))
+    """Remove limits that are not wanted everywhere where they apply."""
+    of_secrets = [f"inference.{s}" for s in secrets]
     for table, measure, _ in list(policy.every_limit()):
         place = table.partition("limits.")[2]
-        of_secrets = "secret" in BY_ID[measure].kinds
-        places = [place] if place else every if of_secrets else every[:1]
+        if place:
+            places = [place]
+        elif "secret" in BY_ID[measure].kinds:
+            places = ["reidentification", *of_secrets]
+        else:
+            places = ["reidentification"]
         if not all((measure, where) in wanted for where in places):
             policy = without_limit(policy, table, measure)
     return policy

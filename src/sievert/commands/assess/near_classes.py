@@ -1,4 +1,4 @@
-"""How near each class leads to a secret number: H(eps) of every class, the worst and the means."""
+"""Approximate compromise of a numeric secret: H(eps) of every class, the worst and the means."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from sievert.measures.approximate.curves import Axis
 
 
 def near_classes(cells: NumberCells) -> dict[str, Any] | None:
-    """H0 and area of the secret number in every class: the worst, and the means; None of texts."""
+    """Measure H0 and area of a numeric secret: the worst class, and the means; None for texts."""
     if not all(t is None or NUMBER.fullmatch(t) for t in cells.texts):
         return None
     numbers = np.array([np.nan if t is None else float(t) for t in cells.texts])
@@ -33,47 +33,51 @@ def near_classes(cells: NumberCells) -> dict[str, Any] | None:
     starts = run_starts(classes)
     bounds = np.append(starts, len(classes))
     solved = class_compromises(values, codes, counts, bounds)
-    kinds, times = solved.classes, solved.times
+    kinds = solved.classes
     sizes = np.add.reduceat(counts, starts)
     worst = _worst_class(cells, classes[starts], solved, values, codes, counts, bounds)
     shares = np.zeros(len(values))
     shares[codes[bounds[worst] : bounds[worst + 1]]] = counts[bounds[worst] : bounds[worst + 1]]
     totals = np.bincount(codes, counts, len(values))
     uniform = uniform_area(values)
-    one, whole = (
-        _curve(approximate_compromise(values, each / each.sum()), uniform)
-        for each in (shares, totals)
-    )
+    of_worst = _curve(approximate_compromise(values, shares / shares.sum()), uniform)
+    of_table = _curve(approximate_compromise(values, totals / totals.sum()), uniform)
+    of_classes = _means(solved, np.ones(len(kinds)), len(sizes))
+    of_records = _means(solved, sizes[kinds].astype(np.float64), counts.sum())
     return {
         "classes": len(sizes),
         "values": len(values),
-        "worst": {"records": int(sizes[worst]), **one},
-        "mean": {
-            over: {
-                n: kernel.total(np.repeat(getattr(solved, n) * weights, times)) / float(number)
-                for n in ("initial_entropy", "area")
-            }
-            for over, weights, number in (
-                ("classes", np.ones(len(kinds)), len(sizes)),
-                ("records", sizes[kinds].astype(np.float64), counts.sum()),
-            )
-        },
-        "table": whole,
+        "worst": {"records": int(sizes[worst]), **of_worst},
+        "mean": {"classes": of_classes, "records": of_records},
+        "table": of_table,
         "unit": "bits; area in bits times the unit of the column",
         "riskier": "low",
     }
 
 
-def _in_order(cells: NumberCells, places: Ints, values: int) -> tuple[Ints, Ints, Ints]:
-    """The class, the place of the value and the records of each cell, in this order.
+def _means(solved: ClassCompromises, weights: Floats, number: Any) -> dict[str, float]:
+    """The weighted means of H0 and area over classes or records; there are `number` of them."""
+    entropies = np.repeat(solved.initial_entropy * weights, solved.times)
+    areas = np.repeat(solved.area * weights, solved.times)
+    return {
+        "initial_entropy": kernel.total(entropies) / float(number),
+        "area": kernel.total(areas) / float(number),
+    }
 
-    Cells without a value are left out, and those with equal values of a class are one.
+
+def _in_order(cells: NumberCells, places: Ints, values: int) -> tuple[Ints, Ints, Ints]:
+    """Sort the cells; return the class, the place of the value and the records of each.
+
+    Cells without a value are left out. Cells of a class with equal values are merged.
     """
     classes = np.repeat(np.arange(len(cells.bounds) - 1), np.diff(cells.bounds))
-    codes, counts = places[cells.codes], cells.counts
+    codes = places[cells.codes]
+    counts = cells.counts
     if (codes < 0).any():
         known = codes >= 0
-        classes, codes, counts = classes[known], codes[known], counts[known]
+        classes = classes[known]
+        codes = codes[known]
+        counts = counts[known]
     keys = classes * values + codes
     if (keys[1:] > keys[:-1]).all():
         return classes, codes, counts
@@ -92,16 +96,18 @@ def _worst_class(
     counts: Ints,
     bounds: Ints,
 ) -> int:
-    """The class of the least area, then entropy, then records; the first by its texts of several.
+    """Find the class with the least area, then entropy, then records; then the first by texts.
 
-    `numbers` are those of the classes among the given cells. Classes of one shape have one curve:
-    which of them is taken does not matter.
+    `numbers` are the numbers of the classes among the given cells. Classes with the same shape have
+    the same curve, so it does not matter which of them is taken.
     """
-    sizes, lengths = np.add.reduceat(counts, bounds[:-1]), np.diff(bounds)
+    sizes = np.add.reduceat(counts, bounds[:-1])
+    lengths = np.diff(bounds)
     least = np.arange(len(solved.classes))
     for each in (solved.area, solved.initial_entropy, sizes[solved.classes]):
         least = least[each[least] == each[least].min()]
-    worst, axis = solved.classes[least], Axis.from_values(values)
+    worst = solved.classes[least]
+    axis = Axis.from_values(values)
 
     def cells_of(c: int) -> tuple[bytes, bytes]:
         own = slice(bounds[c], bounds[c + 1])
@@ -113,14 +119,15 @@ def _worst_class(
 
     if len({shape(c) for c in worst.tolist()}) == 1:
         return int(worst[0])
-    like, same = {cells_of(c) for c in worst.tolist()}, np.isin(lengths, lengths[worst])
+    like = {cells_of(c) for c in worst.tolist()}
+    same = np.isin(lengths, lengths[worst])
     several = np.flatnonzero(same & (sizes == sizes[worst[0]])).tolist()
     tied = numbers[[c for c in several if cells_of(c) in like]]
     return int(np.searchsorted(numbers, cells.first(tied)))
 
 
 def _curve(curve: Compromise, uniform: float) -> dict[str, Any]:
-    """A curve without the values it goes through: windows are differences of them."""
+    """Describe a curve without the windows, which are differences of values."""
     return {
         "initial_entropy": curve.initial_entropy,
         "area": curve.area,

@@ -1,4 +1,4 @@
-"""Values that are missing, look like it, or differ from others only by how they are spelt."""
+"""Values that are missing, look missing, or differ from others only in their spelling."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ Tally = Mapping[str | None, int]
 def missing_values(
     measures: TableMeasures, errors: Mapping[str, int]
 ) -> tuple[dict[str, dict[str, int]], list[Remark]]:
-    """What is missing, empty or looks like it, by column; notes on values that look alike."""
-    questions, quasi = measures.questions, measures.roles.quasi
+    """Count values that are missing, empty or look missing, by column; note odd values."""
+    questions = measures.questions
+    quasi = measures.roles.quasi
     questions.sizes(quasi)
-    by_column, notes, columns = {}, [], measures.roles.measured_columns
+    by_column = {}
+    notes = []
+    columns = measures.roles.measured_columns
     nan = questions.count_nan([c for c in columns if questions.tally(c, quasi).get(None)])
     for column, coded in questions.coded_missing(columns, quasi).items():
         tally = questions.tally(column, quasi)
@@ -42,27 +45,27 @@ def missing_values(
 
 
 def _count_missing(tally: Tally, coded: int | None, apart: Mapping[str, int]) -> dict[str, int]:
-    """How many records have no value, an empty text, a code for missing, or what looks like one.
+    """Count records with no value, an empty text, a code for missing, or what looks like one.
 
-    Values that are missing for a reason of their own are told `apart`.
+    Values that are missing for special reasons are counted `apart`, by reason.
     """
-    return {
+    look_missing = (n for v, n in tally.items() if v and v.strip().lower() in LOOKS_MISSING)
+    counts = {
         "missing": tally.get(None, 0) - (coded or 0) - sum(apart.values()),
         "empty_text": tally.get("", 0),
-        "looks_missing": sum(
-            n for v, n in tally.items() if v and v.strip().lower() in LOOKS_MISSING
-        ),
-        **({} if coded is None else {"na_codes": coded}),
-        **apart,
+        "looks_missing": sum(look_missing),
     }
+    if coded is not None:
+        counts["na_codes"] = coded
+    return {**counts, **apart}
 
 
 def value_remarks(
     column: str, tally: Tally, looks_missing: int, *, secret: bool = False
 ) -> Iterator[Remark]:
-    """What the reader should know about the values of a column, which are counted as they are.
+    """Warn of values that look missing, and are counted as they are.
 
-    Spellings of a secret, or what stands for none, may look like diversity: that is a caution.
+    In a secret such values may look like diversity, so the remark is a caution then.
     """
     if looks_missing:
         kind = Caution if secret else Remark

@@ -1,4 +1,4 @@
-"""The file with one row per record: numbers of its class and of its cells, joined by the engine."""
+"""The record file: for each record the numbers of its class and cells, joined by the engine."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,8 +16,9 @@ from sievert.measures import kernel
 def write_records(
     measures: TableMeasures, risks: PopulationRisks | None, path: Path, kind: str
 ) -> None:
-    """Write one row per record; with the frequencies and risks by weights, where there are any."""
-    questions, roles = measures.questions, measures.roles
+    """Write one row per record, with frequencies and risks by weights if there are any."""
+    questions = measures.questions
+    roles = measures.roles
     people = questions.people or questions.records
     marks: dict[str | None, Any] = {
         None: kernel.class_columns(questions.sizes(roles.quasi), people)
@@ -50,7 +51,7 @@ def write_wildcard_records(
     path: Path,
     kind: str,
 ) -> None:
-    """Write one row per record where missing values match anything: records have no classes."""
+    """Write one row per record if missing values match anything: records have no classes."""
     assert risks.frequencies is not None
     classes = risks.frequencies.classes
     marks = {

@@ -1,4 +1,4 @@
-"""One assessment: the measures of a table, the attacks on it, and what its values look like."""
+"""The work of assess: measure a table, attack it, describe its values and judge it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -62,15 +62,12 @@ if TYPE_CHECKING:
     from sievert.policy import Gate, Judgement, Policy
 
 NOT_WITH_WILDCARDS = Remark("not_with_wildcards")
-MOST_NUMBERS = 400  # different numbers of a secret whose distances are looked at
+MOST_NUMBERS = 400  # different numbers of a secret whose distances are measured
 MOST_CELLS = 10**7  # classes times numbers
-SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # where a span of class sizes begins
-MOST_RECORDS = 10**12  # of a class
-
-
+SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # the sizes at which spans of class sizes begin
+MOST_RECORDS = 10**12  # the largest size at which a span begins
 MOST_SIGHTINGS = 1000
 NOT_MET_FIRST = (False, None, True)
-RANKED = ("k_anonymity", "unique_records")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,9 +76,9 @@ class AssessmentPlan:
 
     settings: AssessSettings
     measuring: MeasureSettings
-    alpha: Fraction | None = None  # of a match, where missing values match anything
+    alpha: Fraction | None = None  # the share of a match, if missing values match anything
     source: Mapping[str, Any] = field(default_factory=dict)  # how tables are read
-    # Whether the order of the rows and the spellings are looked at; the benchmark leaves them out.
+    # Whether the order of the rows and the spellings are examined; the benchmark leaves them out.
     row_order: bool = True
     spellings: bool = True
 
@@ -113,10 +110,10 @@ def run(settings: AssessSettings, watch: Steps = no_progress) -> Assessment:
         )
     settings.check_population()
     measuring = MeasureSettings(
-        settings.hierarchies or {},
-        settings.orders or {},
-        settings.partitions or {},
-        {**settings.population_parameters, **(settings.parameters or {})},
+        hierarchies=settings.hierarchies or {},
+        orders=settings.orders or {},
+        partitions=settings.partitions or {},
+        parameters={**settings.population_parameters, **(settings.parameters or {})},
     ).with_policy(requested.policy)
     check_hierarchies(measuring.hierarchies)
     source = reader_options(settings)
@@ -164,9 +161,14 @@ def assess_key_sets(
 
 
 def _rank(assessment: Assessment) -> tuple[int, float, float]:
-    """The worst first: policy not met, then undecided; the smallest k; the most unique people."""
+    """The rank of an assessment, the worst first.
+
+    A policy that is not met comes before an undecided one. Then the smallest k counts, and then the
+    most unique people.
+    """
     numbers = assessment.reidentification
-    k, unique = (numbers[m].value if m in numbers else None for m in RANKED)
+    k = numbers["k_anonymity"].value if "k_anonymity" in numbers else None
+    unique = numbers["unique_records"].value if "unique_records" in numbers else None
     outcome = None if assessment.policy is None else assessment.policy.outcome
     return NOT_MET_FIRST.index(outcome), math.inf if k is None else k, -(unique or 0.0)
 
@@ -179,7 +181,7 @@ def assess_table(
     clock: Clock,
     target: Path | None,
 ) -> Assessment:
-    """Measure a table that is open; the records are written to `target`."""
+    """Assess a table that is open; write the records to `target`."""
     settings = plan.settings
     missing = settings.missing
     attacks = None
@@ -209,14 +211,19 @@ def assess_table(
     wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
     if wild and settings.attacks:
         raise UsageError("--attacks needs classes, and wildcards make none")
-    alpha, inference, values = plan.alpha if wild else None, {}, dict[str, Ints]()
+    alpha = plan.alpha if wild else None
+    inference: dict[str, dict[str, Value]] = {}
+    values: dict[str, Ints] | None = None
     risks = _describe_population(rows, roles, plan, alpha, clock)
-    notes += [] if risks is None else risks.notes
+    if risks is not None:
+        notes += risks.notes
     if settings.population is not None and risks is not None:
         of_table = population_parameters(risks.chapter["size"])
         measuring = replace(measuring, parameters={**measuring.parameters, **of_table})
     known = replace(roles, kept={c: roles.kept[c] for c in kept})
-    measures = TableMeasures(questions, known, measuring, settings.measures, clock)
+    measures = TableMeasures(
+        questions=questions, roles=known, settings=measuring, ids=settings.measures, clock=clock
+    )
     if alpha is None:  # first: with the records of a secret, its values are counted
         inference = {s: measures.inference(s) for s in roles.sensitive}
     respelt = Respelt()
@@ -226,61 +233,45 @@ def assess_table(
     alike: TableMeasures | None = None
     if alpha is None:
         reidentification = measures.reidentification()
-        alike = _spelt_alike(respelt, rows, measures)
+        alike = _merge_spellings(respelt, rows, measures)
         if alike is not None:
             inference = {s: with_merged(own, alike.inference(s)) for s, own in inference.items()}
             reidentification = with_merged(reidentification, alike.reidentification())
         reidentification = measure_with_kept(questions, known, measuring, reidentification)
     else:
-        from sievert.measurement import wildcards as _wildcards
-
-        for secret in roles.sensitive:
-            inference[secret], of_values = _wildcards.inference_under_wildcards(measures, secret)
-            values |= {} if of_values is None else {secret: of_values}
-        reidentification = _wildcards.reidentification_under_wildcards(measures, alpha, risks)
+        inference, reidentification, values = _measure_wildcards(measures, alpha, risks)
     order = RowOrder(seen=False)
     if plan.row_order and not settings.planned and table.state is None:  # a plan has no rows yet
         order = examine_order(rows, released_columns(rows, roles), measuring.orders)
     warnings += [*notes, *unused, *measures.warnings]
-    warnings += order.notes if order.tells else []
+    if order.tells:
+        warnings += order.notes
     if settings.attacks:
         attacks, notes = _attack(measures, plan)
         warnings += notes
-    if settings.records is not None and target is not None:
-        clock("writing records", questions)
-        with files.name_output(settings.records):
-            from sievert.commands.assess import record_file
-
-            kind = files.record_format(settings.records)
-            if alpha is None or risks is None:
-                record_file.write_records(measures, risks, target, kind)
-            else:
-                record_file.write_wildcard_records(measures, risks, values, target, kind)
+    if target is not None:
+        _write_records(measures, risks, values, settings, target)
     description = describe_input(table, questions, missing, dropped)
     if not wild:
-        errors = table.error_cells if rows.complete else {}
-        description["missing_values"], notes = missing_values(measures, errors)
-        description["class_sizes"] = class_sizes(questions.sizes(roles.quasi), requested.policy)
+        entries, notes = _describe_values(measures, table, rows, requested.policy)
+        description |= entries
         warnings += notes
-        if (
-            table.kind == "csv"
-            and table.header
-            and (same := questions.like_the_header(roles.quasi, roles.sensitive))
-        ):
-            warnings.append(Remark("header_again", records=plural(same, "record")))
     approximate = approximate_disclosure(measures)
     # A count state is no file that anybody passes on: it can only speak of a plan.
     planned = settings.planned or table.state is not None
     gate = requested.gate(
         questions.columns, roles, missing, dropped, questions.suppression, planned=planned
     )
-    policy, options, explanation = None, None, None
+    policy = None
+    options = None
+    explanation = None
     count = cache(partial(_count_combinations, questions, roles))
     if gate is not None:  # before the record file takes its place
         if unnamed:
             gate.undecided("rows_without_person")
         weighed = {*settings.weight_columns.values()}
-        if replaced := [c for c in roles.kept if c in weighed]:
+        replaced = [c for c in roles.kept if c in weighed]
+        if replaced:
             gate.not_met("roles_replaced", replaced)
         judge_order(gate, order)
         judge_other_tables(gate, rows)
@@ -291,8 +282,6 @@ def assess_table(
         policy, notes = _judge(measures, alike, gate, reidentification, inference, wildcards=wild)
         warnings += notes
         if searched:
-            from sievert.commands.assess.helpful_changes import OptionSearch
-
             released = None
             if not (dropped or questions.suppression.left_out or unnamed or doubtful):
                 columns = [c for c in (*roles.measured_columns, roles.person) if c is not None]
@@ -306,10 +295,18 @@ def assess_table(
             )
             assert changed is not None
             changed.take_reasons(gate)
-            search = OptionSearch(measures, changed, policy, reidentification, released)
+            from sievert.commands.assess.helpful_changes import OptionSearch
+
+            search = OptionSearch(
+                measures=measures,
+                gate=changed,
+                judgement=policy,
+                numbers=reidentification,
+                released=released,
+            )
             options, notes = search.find(count, wildcards=wild, leave_out=not dropped)
             warnings += notes
-    if policy is None or not policy.of_suppressed:  # else limits look at the suppressed records
+    if policy is None or not policy.of_suppressed:  # no limit judges the suppressed records
         smallest = questions.sizes(roles.quasi).least if questions.suppression.left_out else 0
         warnings += secrets_that_stay(questions.suppression, roles.sensitive, smallest)
     if settings.explain and not settings.quick and not wild:
@@ -318,35 +315,96 @@ def assess_table(
         explanation, notes = explain_columns(measures, count, clock)
         warnings += notes
     return Assessment(
-        description,
-        replace(roles, **settings.weight_columns),
-        reidentification,
-        inference,
-        policy,
-        attacks,
-        approximate,
-        _unicity(questions, roles, settings.trajectory),
-        options,
-        explanation,
-        risks.chapter if risks is not None and settings.states_population else None,
-        settings.framework,
+        table=description,
+        roles=replace(roles, **settings.weight_columns),
+        reidentification=reidentification,
+        inference=inference,
+        policy=policy,
+        attacks=attacks,
+        approximate=approximate,
+        trajectory=_unicity(questions, roles, settings.trajectory),
+        options=options,
+        explanation=explanation,
+        population=risks.chapter if risks is not None and settings.states_population else None,
+        framework=settings.framework,
         warnings=tuple(warnings),
         unassessed=columns_without_role(questions, roles, *settings.weight_columns.values()),
         **clock.stop(),
     )
 
 
-def _spelt_alike(
+def _measure_wildcards(
+    measures: TableMeasures, alpha: Fraction, risks: "PopulationRisks | None"
+) -> tuple[dict[str, dict[str, Value]], dict[str, Value], dict[str, Ints]]:
+    """Measure a table whose missing values match anything.
+
+    Return the numbers on each secret, those of re-identification, and the different values of the
+    secrets among the records that match each class.
+    """
+    from sievert.measurement.wildcards import (
+        inference_under_wildcards,
+        reidentification_under_wildcards,
+    )
+
+    inference = {}
+    values = {}
+    for secret in measures.roles.sensitive:
+        inference[secret], of_classes = inference_under_wildcards(measures, secret)
+        if of_classes is not None:
+            values[secret] = of_classes
+    return inference, reidentification_under_wildcards(measures, alpha, risks), values
+
+
+def _write_records(
+    measures: TableMeasures,
+    risks: "PopulationRisks | None",
+    values: Mapping[str, Ints] | None,
+    settings: AssessSettings,
+    target: Path,
+) -> None:
+    """Write the record file; `values` are those of the secrets if missing values match anything."""
+    if settings.records is None:
+        return
+    measures.clock("writing records", measures.questions)
+    with files.name_output(settings.records):
+        from sievert.commands.assess import record_file
+
+        kind = files.record_format(settings.records)
+        if values is None or risks is None:
+            record_file.write_records(measures, risks, target, kind)
+        else:
+            record_file.write_wildcard_records(measures, risks, values, target, kind)
+
+
+def _describe_values(
+    measures: TableMeasures, table: Table, rows: Questions, policy: "Policy | None"
+) -> tuple[dict[str, Any], list[Remark]]:
+    """Describe missing values and sizes of classes; note odd values and a repeated header."""
+    questions = measures.questions
+    roles = measures.roles
+    missing, notes = missing_values(measures, table.error_cells if rows.complete else {})
+    sizes = class_sizes(questions.sizes(roles.quasi), policy)
+    if table.kind == "csv" and table.header:
+        same = questions.like_the_header(roles.quasi, roles.sensitive)
+        if same:
+            notes.append(Remark("header_again", records=plural(same, "record")))
+    return {"missing_values": missing, "class_sizes": sizes}, notes
+
+
+def _merge_spellings(
     respelt: Respelt, rows: Questions, measures: TableMeasures
 ) -> TableMeasures | None:
-    """The same measures of the table with all spellings merged; None where none coincide."""
+    """Prepare the same measures of the table with all spellings merged; None if none coincide."""
     roles = measures.roles
     columns = [*roles.measured_columns, *roles.knowable]
-    columns += [] if roles.person is None else [roles.person]
+    if roles.person is not None:
+        columns.append(roles.person)
     merged = respelt.merge(rows, columns, measures.settings.named_values(roles.sensitive))
     if merged is None:
         return None
-    return measures.of_other(merged if roles.person is None else count_people(merged, roles.person))
+    if roles.person is not None:
+        return measures.of_other(count_people(merged, roles.person))
+    return measures.of_other(merged)
 
 
 def _describe_population(
@@ -356,7 +414,7 @@ def _describe_population(
     alpha: Fraction | None,
     clock: Clock,
 ) -> "PopulationRisks | None":
-    """What is said of the population, or needed of frequencies; None where neither is."""
+    """Describe the population, or the frequencies that are needed; None if neither is."""
     settings = plan.settings
     partly = alpha is not None and (alpha != 1 or settings.records is not None)
     if not settings.states_population and not partly:
@@ -376,7 +434,7 @@ def _judge(
     *,
     wildcards: bool,
 ) -> "tuple[Judgement, list[Remark]]":
-    """The verdicts of a policy, and what is to be said of them.
+    """Judge the table by a policy; return the judgement with remarks.
 
     `alike` measures the same table with all spellings merged.
     """
@@ -388,19 +446,13 @@ def _judge(
     if alike is not None:
         merged = alike.of_suppressed(limited, alike.reidentification())
         of_suppressed = suppressed_with_merged(of_suppressed, merged)
-    if wildcards:  # limits on what they leave undefined are undecided, not mistakes
-        undefined = {
-            kind: {
-                m.id: Value(m.id, None, m.unit, m.riskier, NOT_WITH_WILDCARDS)
-                for m in measures.measures
-                if kind in m.kinds
-            }
-            for kind in ("record", "secret")
-        }
-        reidentification = {**undefined["record"], **reidentification}
-        inference = {s: {**undefined["secret"], **values} for s, values in inference.items()}
-
-    if replaced := measures.settings.replaced(gate.policy, measures.roles.sensitive):
+    if wildcards:  # a limit on an undefined measure is undecided then, and not a mistake
+        of_records = _undefined_values(measures, "record")
+        of_secrets = _undefined_values(measures, "secret")
+        reidentification = {**of_records, **reidentification}
+        inference = {s: {**of_secrets, **values} for s, values in inference.items()}
+    replaced = measures.settings.replaced(gate.policy, measures.roles.sensitive)
+    if replaced:
         gate.not_met("settings_replaced", replaced)
     gate.certain = {} if wildcards else measures.certain_people(gate.unlimited)
     if alike is not None:
@@ -411,10 +463,25 @@ def _judge(
     return gate.judge([*verdicts, *lines]), [*doubts, *verdict_remarks(lines)]
 
 
+def _undefined_values(measures: TableMeasures, kind: str) -> dict[str, Value]:
+    """The values of all measures of a kind that are not defined with wildcards."""
+    values = {}
+    for measure in measures.measures:
+        if kind in measure.kinds:
+            values[measure.id] = Value(
+                id=measure.id,
+                value=None,
+                unit=measure.unit,
+                riskier=measure.riskier,
+                reason=NOT_WITH_WILDCARDS,
+            )
+    return values
+
+
 def _in_people(
     questions: Questions, person: str, plan: AssessmentPlan
 ) -> tuple[Questions, list[Remark]]:
-    """The table counted in people, and a note on rows without one."""
+    """Count the table in people; note rows without a person."""
     require(
         plan.settings.missing != "wildcard",
         "a missing value that matches anything is not defined for people with several rows",
@@ -433,7 +500,7 @@ def _in_people(
 
 
 def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> dict[str, Any] | None:
-    """How often so many of a person's classes are nobody else's."""
+    """Measure how often a number of `sightings` singles out one person."""
     if sightings is None:
         return None
     from sievert.measures.unicity import Trajectories
@@ -442,14 +509,14 @@ def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> dict[
 
 
 def _count_combinations(questions: Questions, roles: Roles) -> Any:
-    """The combinations of an explanation and of options, which not every assessment has."""
+    """Count the combinations, which only an explanation and the search for options need."""
     from sievert.measurement.combinations import count_combinations
 
     return count_combinations(questions, roles.quasi, roles.sensitive)
 
 
 def _attack(measures: TableMeasures, plan: AssessmentPlan) -> tuple[Attacks, list[Remark]]:
-    """The attacks that need the release alone, and notes about them."""
+    """Run the attacks that need only the release; return them with notes."""
     from sievert.attacks.release_attacks import attack_release, check_named
 
     named = plan.settings.value or {}
@@ -467,8 +534,9 @@ def _attack(measures: TableMeasures, plan: AssessmentPlan) -> tuple[Attacks, lis
 
 
 def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]:
-    """How near each class leads to a secret number, where its values are not too many."""
-    questions, quasi = measures.questions, measures.roles.quasi
+    """Measure how closely each class tells a numeric secret, unless it has too many values."""
+    questions = measures.questions
+    quasi = measures.roles.quasi
     numbers = [
         secret
         for secret, values in measures.value_counts.items()
@@ -487,18 +555,22 @@ def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]
 
 
 def class_sizes(sizes: Sizes, policy: "Policy | None" = None) -> list[dict[str, int | None]]:
-    """How many classes, and records in them, have 1 record, 2, 3 or 4, and so on.
+    """Count classes and their records by size: 1 record, 2 records, 3 or 4, and so on.
 
     One of the spans begins at the least k of a policy.
     """
     limits = {} if policy is None else {**policy.everywhere, **policy.reidentification}
-    least_k = getattr(limits.get("k_anonymity"), "min", None) or 1
+    limit = limits.get("k_anonymity")
+    least_k = 1 if limit is None else limit.min or 1
     begins = sorted({*SIZES, math.ceil(max(1, min(least_k, MOST_RECORDS)))})
-    places = [*np.searchsorted(sizes.sizes, begins).tolist(), None]
-    return [
-        {"least": least, "most": end and end - 1, "classes": part.things, "records": part.records}
-        for least, end, start, stop in zip(
-            begins, [*begins[1:], None], places, places[1:], strict=False
+    places = np.searchsorted(sizes.sizes, begins).tolist()
+    spans = []
+    for number, least in enumerate(begins):
+        last = number + 1 == len(begins)
+        most = None if last else begins[number + 1] - 1
+        chosen = slice(places[number], None if last else places[number + 1])
+        part = Sizes(sizes.sizes[chosen], sizes.times[chosen])
+        spans.append(
+            {"least": least, "most": most, "classes": part.things, "records": part.records}
         )
-        for part in [Sizes(sizes.sizes[start:stop], sizes.times[start:stop])]
-    ]
+    return spans

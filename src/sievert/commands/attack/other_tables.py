@@ -216,10 +216,10 @@ def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
         error=InputError,
     )
     return Cube(
-        (*people.columns, key),
-        (*people.codes, keys),
-        people.counts,
-        (*people.values, original.values[-1]),
+        columns=(*people.columns, key),
+        codes=(*people.codes, keys),
+        counts=people.counts,
+        values=(*people.values, original.values[-1]),
     ).select_cells(np.flatnonzero(keys > 0))
 
 

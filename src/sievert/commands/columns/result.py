@@ -12,6 +12,13 @@ from sievert.version import __version__
 
 WIDTH = 100
 LONGEST = 40  # letters of a name
+HEADS = ("columns.column", "columns.kind", "columns.values", "columns.missing", "columns.why")
+KINDS = {
+    "dates": "columns.dates",
+    "numbers": "columns.numbers",
+    "texts": "columns.texts",
+    "constant": "columns.constant",
+}
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,9 @@ class DescribedColumn:
 
     def explain_role(self, records: int, texts: Texts) -> str:
         """Why the role is suggested, in the language of the texts."""
-        evidence = ColumnEvidence(self.values, records, codes=self.codes, coded=self.coded)
+        evidence = ColumnEvidence(
+            values=self.values, records=records, codes=self.codes, coded=self.coded
+        )
         return texts.remark(role_reason(evidence, self.reason))
 
 
@@ -64,8 +73,8 @@ class ColumnList(DescribedResult):
         size = f"{number(rows, 'record')}, {number(columns, 'column')}"
         yield texts("columns.title", table=printable(self.table["name"]), size=size)
         names = [printable(c.name[: LONGEST + 1])[:LONGEST] for c in self.columns]
-        kinds = {c.kind: texts(f"columns.{c.kind}") for c in self.columns}
-        heads = texts.each("columns", ("column", "kind", "values", "missing", "why"), ".")
+        kinds = {c.kind: texts(KINDS[c.kind]) for c in self.columns}
+        heads = [texts(key) for key in HEADS]
         width = max(map(len, [heads[0], *names]))
         wide = max(map(len, [heads[1], *kinds.values()]))
 

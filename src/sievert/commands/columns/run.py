@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sievert.commands.columns.result import DescribedColumn
-from sievert.counts.adapter import Kind
+from sievert.counts.adapter import ColumnKind
 from sievert.counts.questions import Questions
 from sievert.errors import require
 from sievert.request.role_suggestion import (
@@ -68,7 +68,7 @@ def _kind(evidence: ColumnEvidence) -> str:
     return "dates" if evidence.dates else "numbers" if evidence.numbers else "texts"
 
 
-def _examples(tally: Mapping[str | None, int], kind: Kind) -> tuple[str, ...]:
+def _examples(tally: Mapping[str | None, int], kind: ColumnKind) -> tuple[str, ...]:
     """The most frequent texts, of those as frequent the first; of other values only empty ones."""
     ranked = sorted(
         (-n, v) for v, n in tally.items() if v is not None and (kind == "text" or not v)

@@ -1,8 +1,8 @@
-"""How far a release is from the limit: the least bits that its distortion would allow.
+"""The distance of a release from the limit: the fewest bits that its distortion would allow.
 
-A released record is read as well as it can be: each released class stands for the combination of
-the original that is nearest to its records. What the class tells of the secret, that combination
-tells at most, so that no release made from the key alone is below the curve at this distortion.
+A released record is read as well as possible: each released class stands for the combination of the
+original that is nearest to its records. This combination tells at least as much about the secret as
+the class, so no release made from the key alone is below the curve at this distortion.
 """
 
 import time
@@ -18,6 +18,7 @@ from sievert.commands.compare.result import (
     NOTHING,
     Disclosed,
     LeastDisclosure,
+    LeastPoint,
     ReleaseDistance,
 )
 from sievert.errors import UsageError
@@ -34,16 +35,17 @@ MOST_VALUES = 1_000  # combinations of a search; rarer ones join the nearest of 
 MOST_COMBINATIONS = 100_000
 MOST_CELLS = 10**7  # of values and secrets
 MOST_PROGRAMME = 200_000  # numbers of the linear programme: some seconds
-SECONDS = 120.0  # a secret
-WORK = 1.5 * 10**9  # products a point of the curve: about as many steps of any size
-FEW = 200  # values up to which a curve is fine and has many points
-POINTS, FEWER_POINTS = 22, 6  # of the curve, besides those of the releases
+SECONDS = 120.0  # for each secret
+WORK = 1.5 * 10**9  # products for each point of the curve, which limit its steps
+FEW = 200  # values up to which a curve is fine and has POINTS
+POINTS = 22  # of the curve, besides those of the releases
+FEWER_POINTS = 6
 CHUNK = 4 * 10**6
 
 
 @dataclass(frozen=True)
 class ReleasePlace:
-    """How far a release is from the original, and what it would tell were it drawn by chance."""
+    """The distortion of a release, and the bits that it would tell if it were drawn by chance."""
 
     distortion: float
     columns: Mapping[str, float]
@@ -55,7 +57,7 @@ class ReleasePlace:
 
 
 def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> ReleaseDistance:
-    """A channel p(x'|x), whatever its released labels, against the limit at its distortion.
+    """Compare a channel p(x'|x) with the limit at its distortion; its labels do not matter.
 
     >>> place = against([[9, 1], [1, 9]], "hamming", [[0.8, 0.0, 0.2], [0.0, 0.8, 0.2]], gap=1e-6)
     >>> round(place.distortion, 3), round(place.disclosed, 3), round(place.least, 3)
@@ -75,16 +77,19 @@ def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> ReleaseDis
 
 
 class Space:
-    """The combinations of the original, and those of them that a release is read as.
+    """The combinations of the original, and the readings: those for which a class may stand.
 
-    Of each column there are the places of the readings among its values, the place of each record
-    among them (or one beyond), and the number of those values.
+    `columns` has for each column the places of the readings among its values, the place of each
+    record among them (or one beyond), and the number of these values.
     """
 
-    def __init__(self, key: Ints, columns: Mapping[str, Ints]) -> None:
+    def __init__(self, key: Ints, columns: Mapping[str, Ints], most_readings: int) -> None:
+        """Choose the most frequent combinations as readings, at most `most_readings`."""
         _, first, sizes = np.unique(key, return_index=True, return_counts=True)
-        frequent = np.sort(np.argsort(-sizes, kind="stable")[:MOST_VALUES])
-        self.key, self.combinations, self.readings = key, len(first), len(frequent)
+        frequent = np.sort(np.argsort(-sizes, kind="stable")[:most_readings])
+        self.key = key
+        self.combinations = len(first)
+        self.readings = len(frequent)
         self.columns: dict[str, tuple[Ints, Ints, int]] = {}
         for name, codes in columns.items():
             values, places = np.unique(codes[first[frequent]], return_inverse=True)
@@ -99,7 +104,7 @@ class Space:
         self.cells = self.nearest[key]
 
     def _nearest(self, first: Ints, frequent: Ints) -> Ints:
-        """Of each combination the reading that shares most values with it, the first of such."""
+        """Find the reading that shares most values with each combination, the first of several."""
         if not self.merged:
             return np.arange(self.combinations)
         nearest = np.empty(self.combinations, dtype=np.int64)
@@ -119,7 +124,7 @@ class Space:
         return np.asarray(1.0 - same / (sizes[:, None] * len(self.columns)))
 
     def _shared_values(self, rows: Ints, records: Ints, number: int) -> Floats:
-        """How many values of its records each row shares with each reading."""
+        """Count the values that the records of each row share with each reading."""
         shared = np.zeros((number, self.readings))
         for places, own, values in self.columns.values():
             wide = values + 1
@@ -128,7 +133,7 @@ class Space:
         return shared
 
     def read_classes(self, classes: Ints) -> tuple[float, dict[str, float]]:
-        """The least distortion at which released classes can be read, and that of each column."""
+        """Read released classes at the least distortion; return it, and that of each column."""
         order = np.argsort(classes, kind="stable")
         _, starts, sizes = np.unique(classes[order], return_index=True, return_counts=True)
         cells = self.key[order]
@@ -136,8 +141,10 @@ class Space:
         pure = np.minimum.reduceat(cells, starts) == np.maximum.reduceat(cells, starts)
         one = np.repeat(pure, sizes)
         reading[order[one]] = self.nearest[cells[one]]
-        mixed, step = np.flatnonzero(~pure), max(1, CHUNK // self.readings)
-        for part in (mixed[at : at + step] for at in range(0, len(mixed), step)):
+        mixed = np.flatnonzero(~pure)
+        step = max(1, CHUNK // self.readings)
+        for at in range(0, len(mixed), step):
+            part = mixed[at : at + step]
             places = np.concatenate([np.arange(starts[c], starts[c] + sizes[c]) for c in part])
             rows = np.repeat(np.arange(len(part)), sizes[part])
             best = self._shared_values(rows, order[places], len(part)).argmax(axis=1)
@@ -150,7 +157,7 @@ class Space:
 
 
 def text_distortion(release: Release) -> float | None:
-    """The mean share of columns that differ as released; None where labels are not values."""
+    """The mean share of columns that differ in the release; None if labels are not values."""
     for column in release.quasi:
         labels = {column.labels[i] for i in np.unique(column.released[column.here]).tolist()}
         if not column.here.all() or not labels <= set(column.values):
@@ -159,7 +166,7 @@ def text_distortion(release: Release) -> float | None:
 
 
 def as_channel(key: Ints, classes: Ints, table: Floats) -> float | None:
-    """I(X';Y) in bits, were the class of a record drawn from its combination alone."""
+    """I(X';Y) in bits, if the class of a record were drawn from its combination alone."""
     classes = np.unique(classes, return_inverse=True)[1]
     wide = int(classes.max(initial=0)) + 1
     if wide * table.shape[1] > MOST_CELLS:
@@ -175,7 +182,7 @@ def as_channel(key: Ints, classes: Ints, table: Floats) -> float | None:
 
 
 class Limits:
-    """All releases of a comparison against the limit of each secret; `notes` grows."""
+    """The limit of each secret, and the distance of releases from it; `notes` grows."""
 
     def __init__(self, known: OriginalInformation) -> None:
         self.known = known
@@ -186,7 +193,8 @@ class Limits:
             combinations = plural(number, "combination")
             self.notes.append(Remark("too_many_for_limit", combinations=combinations))
             return
-        self.space = space = Space(known.key, known.columns)
+        space = Space(known.key, known.columns, MOST_VALUES)
+        self.space = space
         self.tables = {s: _count_cells(space, codes) for s, codes in known.secrets.items()}
         if space.merged:
             self.notes.append(
@@ -198,17 +206,17 @@ class Limits:
             )
 
     def place(self, release: Release, classes: Ints) -> ReleasePlace | None:
-        """How far a release, its numbers cut as in the comparison, is from the original."""
+        """Measure the distortion of a release; its numbers are cut as in the comparison."""
         if self.space is None:
             return None
+        distortion, columns = self.space.read_classes(classes)
+        as_released = text_distortion(release)
+        channels = {}
+        for secret, table in self.tables.items():
+            if table is not None and not self.space.merged:
+                channels[secret] = as_channel(self.known.key, classes, table)
         return ReleasePlace(
-            *self.space.read_classes(classes),
-            text_distortion(release),
-            {
-                secret: as_channel(self.known.key, classes, table)
-                for secret, table in self.tables.items()
-                if table is not None and not self.space.merged
-            },
+            distortion=distortion, columns=columns, as_released=as_released, channels=channels
         )
 
     def solve(
@@ -217,13 +225,14 @@ class Limits:
         places: Mapping[str, ReleasePlace | None],
         seconds: float | None = None,
     ) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]]]:
-        """The limit of each secret, and where each release is."""
+        """Find the limit of each secret, and the distance of each release from it."""
         limits: dict[str, LeastDisclosure] = {}
         by_release: dict[str, dict[str, ReleaseDistance]] = {name: {} for name in releases}
         placed = {name: place for name, place in places.items() if place is not None}
         if self.space is None:
             return limits, by_release
-        distances, end = self.space.distances(), time.monotonic() + (seconds or 0.0)
+        distances = self.space.distances()
+        end = time.monotonic() + (seconds or 0.0)
         for secret, table in self.tables.items():
             if table is None:
                 self.notes.append(Remark("secret_too_many_values", column=repr(secret)))
@@ -244,8 +253,10 @@ class Limits:
     def _note_doubts(
         self, secret: str, limit: LeastDisclosure, distances: Mapping[str, ReleaseDistance]
     ) -> None:
+        """Note if a limit is not exact, if it is mostly chance, or if a release is below it."""
         if not limit.reached:
-            widest = Figure(f"{max(p.gap for p in limit.points):.2g}")
+            gaps = [p.objective - p.bound for p in limit.points if p.bound is not None]
+            widest = Figure(f"{max(gaps):.2g}")
             self.notes.append(Remark("limit_within", column=repr(secret), bits=widest))
         if self.known.estimates[None, secret].noisy:
             self.notes.append(Remark("limit_of_table", column=repr(secret)))
@@ -257,22 +268,20 @@ class Limits:
 
 
 def _count_cells(space: Space, secret: Ints) -> Floats | None:
-    """Records by reading and value of the secret; None where there are too many cells."""
+    """Count records by reading and value of the secret; None if there are too many cells."""
     y = np.unique(secret, return_inverse=True)[1]
-    wide, tall = int(y.max(initial=0)) + 1, space.readings
+    wide = int(y.max(initial=0)) + 1
+    tall = space.readings
     if wide * tall > MOST_CELLS:
         return None
-    return (
-        np.bincount(space.cells * wide + y, minlength=wide * tall)
-        .reshape(tall, wide)
-        .astype(np.float64)
-    )
+    counts = np.bincount(space.cells * wide + y, minlength=wide * tall)
+    return counts.reshape(tall, wide).astype(np.float64)
 
 
 def _search_limit(
     space: Space, table: Floats, distances: Floats, at: set[float], seconds: float
 ) -> LeastDisclosure:
-    """The least bits at evenly spread distortions, and at those of the releases."""
+    """Find the fewest bits at evenly spread distortions, and at the distortions `at`."""
     task = DistortionTask.from_table(Joint.of(table), distances)
     few = len(table) <= FEW
     spread = np.linspace(task.nearest, task.farthest, POINTS if few else FEWER_POINTS).tolist()
@@ -286,30 +295,39 @@ def _search_limit(
         seconds=seconds,
     ).points
     return LeastDisclosure(
-        space.combinations, len(table), task.joint.information, points, zero, reason
+        combinations=space.combinations,
+        values=len(table),
+        information=task.joint.information,
+        points=tuple(LeastPoint(at=p.at, objective=p.objective, bound=p.bound) for p in points),
+        reached=all(bool(p.reached) for p in points),
+        perfect=zero,
+        reason=reason,
     )
 
 
 def _distance(
     place: ReleasePlace, secret: str, disclosed: Disclosed, limit: LeastDisclosure
 ) -> ReleaseDistance:
-    far, channel = place.distortion, place.channels.get(secret)
+    """Compare the bits that a release tells about a secret with the fewest at its distortion."""
+    far = place.distortion
+    channel = place.channels.get(secret)
     whole = disclosed.attribute[secret].whole
     point = next((p for p in limit.points if p.at == far), None)
-    least = bound = None
+    least: float | None = None
+    bound: float | None = None
     if point is not None:
         least = point.objective if channel is None else min(point.objective, channel)
         if limit.perfect is not None and far >= limit.perfect:
             least = 0.0
-        bound = None if limit.merged else min(point.bound, least)
+        if point.bound is not None and not limit.merged:
+            bound = min(point.bound, least)
     numbers = (far, whole.value, whole.corrected, channel, place.as_released, least, bound)
     return ReleaseDistance(*numbers, place.columns)
 
 
 def _perfect(task: DistortionTask) -> tuple[float | None, str | None]:
-    """The least distortion of a release that tells nothing, or why it is not known."""
-    n, m = task.distortion.shape
-    if n * m * task.joint.given.shape[1] > MOST_PROGRAMME:
+    """Find the least distortion of a release that tells nothing, or say why it is not known."""
+    if task.distortion.size * task.joint.given.shape[1] > MOST_PROGRAMME:
         return None, "too many values for the linear programme"
     try:
         return perfect(task.joint, task.full).objective, None

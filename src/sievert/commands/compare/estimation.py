@@ -1,4 +1,4 @@
-"""Parts of the estimates of what a release discloses, and doubts about them."""
+"""The estimates of what a release discloses, and remarks on their reliability."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.commands.compare.result import Bits, Disclosed
+from sievert.commands.compare.result import Bits, Disclosed, Estimated
 from sievert.estimators import (
     ContingencyTable,
     InformationEstimate,
@@ -21,16 +21,16 @@ from sievert.losses.loss import GONE, Release, combination_codes
 from sievert.pairing.record_pairs import sparse_numbers
 
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
-CHANCE_P = 0.02  # above it a column's information looks like chance
+CHANCE_P = 0.02  # above it the information of a column looks like chance
 
-MOST_NEAR = 10**5  # records whose nearest neighbours are looked for; of more, evenly spread ones
+MOST_NEAR = 10**5  # records whose nearest neighbours are searched; of more, evenly spread ones
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OriginalInformation:
-    """What is counted of the original once, for all releases.
+    """The counts and estimates of the original, made once for all releases.
 
-    `joint` and `estimates` are of a column (None: the whole key) and a secret.
+    `joint` and `estimates` are by column (None: the whole key) and secret.
     """
 
     key: Ints
@@ -40,12 +40,12 @@ class OriginalInformation:
     estimates: Mapping[tuple[str | None, str], InformationEstimate]
 
     def bits(self) -> dict[str, Bits]:
-        """What the original itself tells of each secret."""
+        """The bits that the original itself tells about each secret."""
         return {
             s: Bits(
-                self.estimates[None, s],
-                {c: self.estimates[c, s] for c in self.columns},
-                class_distance(self.joint[None, s]),
+                whole=self.estimates[None, s],
+                columns={c: self.estimates[c, s] for c in self.columns},
+                **class_distance(self.joint[None, s]),
             )
             for s in self.secrets
         }
@@ -54,7 +54,7 @@ class OriginalInformation:
 def begin_information(
     original: Release, sensitive: Sequence[str], how: Mapping[str, Any], each: Each
 ) -> Callable[[], OriginalInformation]:
-    """The original's codes, and what they tell of each secret."""
+    """Begin to estimate what the original tells about each secret; the result waits for it."""
     columns = {c.name: c.original for c in original.quasi}
     secrets = {c.name: c.original for c in original.columns if c.name in sensitive}
     key = combination_codes(list(columns.values()))
@@ -62,11 +62,12 @@ def begin_information(
 
     def count(place: tuple[str | None, str]) -> tuple[ContingencyTable, InformationEstimate]:
         column, secret = place
-        pair = ContingencyTable.from_codes(
-            key if column is None else columns[column], secrets[secret]
-        )
-        # Whether the original's whole key tells anything is not asked: no shuffles for it.
-        return pair, estimate(pair, **{**how, **({"shuffles": 0} if column is None else {})})
+        codes = key if column is None else columns[column]
+        pair = ContingencyTable.from_codes(codes, secrets[secret])
+        options = dict(how)
+        if column is None:  # no test whether the whole key tells anything
+            options["shuffles"] = 0
+        return pair, estimate(pair, **options)
 
     begun = each(count, places)
 
@@ -74,11 +75,11 @@ def begin_information(
     def wait() -> OriginalInformation:
         counted = dict(zip(places, begun, strict=True))
         return OriginalInformation(
-            key,
-            columns,
-            secrets,
-            {place: pair for place, (pair, _) in counted.items()},
-            {place: bits for place, (_, bits) in counted.items()},
+            key=key,
+            columns=columns,
+            secrets=secrets,
+            joint={place: pair for place, (pair, _) in counted.items()},
+            estimates={place: bits for place, (_, bits) in counted.items()},
         )
 
     return wait
@@ -87,7 +88,7 @@ def begin_information(
 def begin_disclosure(
     release: Release, key: Ints, known: OriginalInformation, how: Mapping[str, Any], each: Each
 ) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
-    """The three informations, of the whole key, each column, each secret."""
+    """Begin to estimate the three informations of the whole key, each column and each secret."""
     before = {None: known.key} | dict(known.columns)
     after = {None: key} | {c.name: fill_unreleased(c.released) for c in release.quasi}
     same = {c for c, codes in after.items() if np.array_equal(codes, before[c])}
@@ -96,12 +97,13 @@ def begin_disclosure(
     def estimates(
         place: tuple[str | None, str | None],
     ) -> tuple[ContingencyTable, InformationEstimate, InformationEstimate | None]:
-        """What a column (None: the key) tells of its original or a secret, and what not."""
+        """Estimate what a column (None: the key) tells about its original or a secret."""
         column, secret = place
         if secret is None:
             pair = ContingencyTable.from_codes(after[column], before[column])
             return pair, estimate(pair, **how), None
-        was, codes = known.joint[column, secret], known.secrets[secret]
+        was = known.joint[column, secret]
+        codes = known.secrets[secret]
         pair = was if column in same else ContingencyTable.from_codes(after[column], codes)
         unchanged = column in same and column is not None
         bits = known.estimates[column, secret] if unchanged else estimate(pair, **how)
@@ -115,20 +117,30 @@ def begin_disclosure(
     begun = each(estimates, places)
 
     def wait(neighbours: Mapping[str | None, Mapping[str, Any]]) -> Disclosed:
-        pairs, bits, losses = (
-            dict(zip(places, part, strict=True)) for part in zip(*begun, strict=True)
-        )
+        pairs = {}
+        bits = {}
+        losses = {}
+        for place, (pair, of_place, lost) in zip(places, begun, strict=True):
+            pairs[place] = pair
+            bits[place] = of_place
+            losses[place] = lost
 
-        def collect(numbers: Mapping[Any, Any], secret: str | None, details: Any) -> Bits:
-            return Bits(numbers[None, secret], {c: numbers[c, secret] for c in columns}, details)
+        def collect(numbers: Mapping[Any, Any], secret: str | None, **beside: Any) -> Bits:
+            each = {c: numbers[c, secret] for c in columns}
+            return Bits(whole=numbers[None, secret], columns=each, **beside)
 
-        near: dict[str | None, dict[str, Any]] = {s: {"ksg": n} for s, n in neighbours.items()}
-        near.setdefault(None, {})["deterministic"] = is_function(pairs[None, None])
-        distances = {s: class_distance(pairs[None, s]) | near.get(s, {}) for s in known.secrets}
         return Disclosed(
-            collect(bits, None, near[None]),
-            {s: collect(bits, s, distances[s]) for s in known.secrets},
-            {s: collect(losses, s, {}) for s in known.secrets},
+            identity=collect(
+                bits,
+                None,
+                ksg=neighbours.get(None),
+                deterministic=is_function(pairs[None, None]),
+            ),
+            attribute={
+                s: collect(bits, s, ksg=neighbours.get(s), **class_distance(pairs[None, s]))
+                for s in known.secrets
+            },
+            loss={s: collect(losses, s) for s in known.secrets},
         )
 
     return wait
@@ -137,14 +149,16 @@ def begin_disclosure(
 def neighbour_information(
     release: Release, edges: Mapping[str, Any], secrets: Sequence[str], threads: int
 ) -> dict[str | None, dict[str, Any]]:
-    """What columns of real numbers tell of the original (None) and of each secret."""
+    """Estimate what columns of real numbers tell about the original (None) and each secret."""
     information: dict[str | None, dict[str, Any]] = {}
     numbers = {
         c.name: c.numbers for c in release.columns if c.name in edges and c.numbers is not None
     }
-    for column in (c.name for c in release.quasi if c.name in numbers):
+    columns = [c.name for c in release.quasi if c.name in numbers]
+    for column in columns:
         after = numbers[column][1]
-        for target in (t for t in (column, *secrets) if t in numbers):
+        targets = [t for t in (column, *secrets) if t in numbers]
+        for target in targets:
             before = numbers[target][0]
             both = np.isfinite(after) & np.isfinite(before)
             step = 1 + int(np.count_nonzero(both)) // MOST_NEAR
@@ -157,7 +171,7 @@ def neighbour_information(
 
 
 def doubts(release: Release, disclosed: Disclosed) -> list[Remark]:
-    """Notes where a number is mostly noise, or where the records may be paired wrongly."""
+    """Note numbers that are mostly noise, and records that may be paired wrongly."""
     notes = chance_notes("chance_release", disclosed.attribute)
     if not any(_beyond_chance(e) for e in disclosed.identity.columns.values()):
         varies = any(len(np.unique(c.released)) > 1 for c in release.quasi)
@@ -166,7 +180,7 @@ def doubts(release: Release, disclosed: Disclosed) -> list[Remark]:
 
 
 def scattered_numbers(release: Release, edges: Mapping[str, Any]) -> list[Caution]:
-    """Cautions on numbers that are not cut, and of which the release has nearly one a record."""
+    """Caution against numbers that are not cut, and nearly all different in the release."""
     return [
         Caution("scattered_numbers", column=repr(c.name))
         for c in release.quasi
@@ -175,7 +189,7 @@ def scattered_numbers(release: Release, edges: Mapping[str, Any]) -> list[Cautio
 
 
 def chance_notes(key: str, attribute: Mapping[str, Bits]) -> list[Remark]:
-    """How much of an estimate is chance, where it is much; `key` is that of the remark."""
+    """Make a remark on each estimate that is mostly chance; `key` is the key of the remark."""
     return [
         Remark(
             key,
@@ -189,26 +203,28 @@ def chance_notes(key: str, attribute: Mapping[str, Bits]) -> list[Remark]:
     ]
 
 
-def _beyond_chance(bits: InformationEstimate) -> bool:
-    """Whether a column tells more of its original than chance would."""
+def _beyond_chance(bits: Estimated) -> bool:
+    """Tell whether a column tells more about its original than chance would."""
     least = 1 / (bits.shuffles + 1)
     return (bits.p_value is None or bits.p_value <= max(CHANCE_P, least)) and bits.interval[0] > 0
 
 
 def fill_unreleased(codes: Ints) -> Ints:
-    """Records that were not released as a category of their own."""
+    """Give records that were not released a code of their own."""
     return np.where(codes == GONE, int(codes.max(initial=0)) + 1, codes)
 
 
 def is_function(pair: ContingencyTable) -> bool:
-    """Whether records with the same second code all have the same first one."""
+    """Tell whether all records with the same second code have the same first code."""
     return len(pair.counts) == int(np.count_nonzero(pair.second))
 
 
 def class_distance(pair: ContingencyTable) -> dict[str, Any]:
     """t-closeness of the classes, and the least information that such distances allow."""
     rows, columns = pair.codes
-    sizes, values, records = pair.first, pair.second, pair.records
+    sizes = pair.first
+    values = pair.second
+    records = pair.records
     over = np.maximum(0.0, pair.counts / sizes[rows] - values[columns] / records)
     t = np.bincount(rows, over, len(sizes))
     return {

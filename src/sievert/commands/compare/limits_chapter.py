@@ -6,6 +6,7 @@ from sievert.commands.compare.view import ComparisonView
 from sievert.report.first_screen import reason_text
 from sievert.report.limits import (
     NOTHING,
+    STATE_WORDS,
     STATES,
     SUPPRESSED_SCOPE,
     asked,
@@ -23,6 +24,10 @@ from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, make
 from sievert.report.parts import Data
 
 ABREAST = 4  # releases beside each other
+HEADS = ("policy_head_limit", "policy_head_where", "policy_head_asked")
+# What is said of a release that meets its limits, or not; and the mark before a number.
+OF_RELEASE = {"met": "policy_met", "doubtful": "policy_doubtful", "breached": "policy_breached"}
+MARKS = {"met": "front.met", "doubtful": "front.doubtful", "breached": "front.breached"}
 
 
 def limits_chapters(view: ComparisonView) -> Iterator[Chapter]:
@@ -62,20 +67,19 @@ def limits_of_releases(view: ComparisonView) -> BulletList:
             if v["met"] is met
         ]
         some = some_names(view, "compared.policy_more", limits)
-        key = f"policy_{state}" if limits or met else "policy_none"
+        key = OF_RELEASE[state] if limits or met else "policy_none"
         words = [view.say(key, release=release.label, limits=some)]
         words += [reason_text(view, r) for r in reasons_of(release.data) if r["met"] is met]
         items.append(" ".join(filter(None, [*words, left_out(release.data, view.texts)])))
         other = met is False and not limits  # what stands against it is no limit
-        marks.append(view.say("policy_not_met") if other else view.texts(f"limits_table.{state}"))
+        marks.append(view.say("policy_not_met") if other else view.texts(STATE_WORDS[state]))
         states.append(state)
     return BulletList(tuple(items), tuple(marks), tuple(states))
 
 
 def _grids(view: ComparisonView) -> Iterator[Grid]:
     """Limits as rows, the original and the releases as columns."""
-    head = [view.say(f"policy_head_{what}") for what in ("limit", "where", "asked")]
-    head.append(view.say("original"))
+    head = [view.say(key) for key in (*HEADS, "original")]
     for abreast, title in side_by_side(
         view, view.say("policy_caption"), len(view.releases), ABREAST
     ):
@@ -139,7 +143,7 @@ def _cell(view: ComparisonView, verdict: Data | None) -> str:
     """The verdict with its number; a dash where there is nothing to judge."""
     if verdict is None:
         return NOTHING
-    mark = view.texts(f"front.{STATES[verdict['met']]}")
+    mark = view.texts(MARKS[STATES[verdict["met"]]])
     if verdict["value"] is not None:
         value = shown_value(view, verdict)
     elif verdict["met"] is None:

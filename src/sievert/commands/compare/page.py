@@ -4,15 +4,18 @@ Releases are columns of its tables, numbers rows: each number leads to what it m
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from sievert.charts import Bar, Dot, bars, risk_utility_chart
 from sievert.charts.drawing import short_name
 from sievert.commands.compare import page_tables as compare_tables
 from sievert.commands.compare.limits_chapter import bases, limits_chapters, limits_of_releases
-from sievert.commands.compare.page_tables import Row, grids, smallest_class
+from sievert.commands.compare.page_tables import Row, grids, named_row, smallest_class
+from sievert.commands.compare.result import Assessed
 from sievert.commands.compare.view import (
     ComparisonView,
     ReleaseTexts,
+    comparison_view,
     limit_chapter,
     limit_point,
 )
@@ -20,6 +23,7 @@ from sievert.formatting import digits, percent
 from sievert.report.limits import STATES, each_limit, limits_of, reasons_of, state_of
 from sievert.report.numbers import (
     MOST_NAMED,
+    bits_text,
     interval_text,
     pairing_paragraphs,
     some_names,
@@ -30,12 +34,16 @@ from sievert.report.parts import Data, ReportPart
 MOST_PICTURED = 3  # secrets with pictures, two each
 MOST_SECRETS = 3  # in one table
 LONGEST = 16  # letters of a secret in the head of a column
+HEADS = ("table_release", "table_identity", "table_share", "table_k", "table_suppressed")
+# How many limits a table meets, and the same where something else stands against the policy.
+TALLY = {"met": "table_met", "doubtful": "table_doubtful", "breached": "table_breached"}
+BUT = {"doubtful": "table_but_doubtful", "breached": "table_but_breached"}
 NOISE = 0.2  # share of the bits that chance may have without a remark
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The chapters: all releases, the limits of a policy, then each number on its own."""
-    view = ComparisonView(**vars(part))
+    view = comparison_view(part)
     return (
         _overview(view),
         *limits_chapters(view),
@@ -49,15 +57,16 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
     """What the best choice is, how much each release keeps, how far they are from the limit."""
-    view = ComparisonView(**vars(part))
+    view = comparison_view(part)
     each = [_answer(view), *(_keeps(view, secret) for secret in view.secrets[:1])]
     return [*each, *(point for point in [limit_point(view)] if point is not None)]
 
 
 def _pairing(view: ComparisonView) -> Chapter:
     """How the records of both tables were brought together, and what shows it."""
-    key = "paired_order" if view.data["settings"].get("key") is None else "paired_key"
-    known = [r.data.get("pairing") or {} for r in view.releases]
+    key = "paired_order" if view.comparison.settings.key is None else "paired_key"
+    pairings = [release.pairing for release in view.comparison.releases]
+    known = [{} if pairing is None else pairing.to_dict() for pairing in pairings]
     shown = pairing_paragraphs(view, known, [r.label for r in view.releases])
     return view.chapter("pairing", (Paragraph(view.say(key)), *shown))
 
@@ -97,7 +106,7 @@ def _answer(view: ComparisonView) -> tuple[str, str]:
 
 def _keeps(view: ComparisonView, secret: str) -> tuple[str, str]:
     """How much each release keeps of what the original tells of a secret."""
-    writer, whole = view.writer, view.before(secret, "corrected")
+    writer, whole = view.writer, view.before_corrected(secret)
     shares = [(r, r.secrets[secret].kept) for r in view.releases]
     known = sorted((s.number, i) for i, (_, s) in enumerate(shares) if s.number is not None)
     values = {"secret": writer.name(secret), "whole": whole}
@@ -120,21 +129,20 @@ def _keeps(view: ComparisonView, secret: str) -> tuple[str, str]:
 def _key(view: ComparisonView) -> Chapter:
     """What each release tells of the original key."""
     writer, releases = view.writer, view.releases
+    row = partial(named_row, view)
     ranges = [interval_text(writer, *r.interval) for r in releases]
-    facts = ("suppressed", "cells_suppressed", "not_released")
-    records = {k: [writer.count(r.data["records"].get(k, 0)) for r in releases] for k in facts}
     rows = [
-        Row("identity_disclosure", "identity", [view.key, *(r.identity for r in releases)]),
-        Row("identity_disclosure", "identity_share", ["", *(r.share for r in releases)]),
-        Row("beyond_chance", "corrected", ["", *(r.corrected for r in releases)]),
-        Row("beyond_chance", "range", ["", *ranges]),
-        *(Row("suppressed_originals", k, ["", *records[k]]) for k in facts),
+        row("identity_disclosure", "row_identity", [view.key, *(r.identity for r in releases)]),
+        row("identity_disclosure", "row_identity_share", ["", *(r.share for r in releases)]),
+        row("beyond_chance", "row_corrected", ["", *(r.corrected for r in releases)]),
+        row("beyond_chance", "row_range", ["", *ranges]),
+        *_records(view),
     ]
     if view.secrets and len(releases) > 1:
         rows.append(
-            Row(
+            row(
                 "dominated",
-                "dominated",
+                "row_dominated",
                 ["", *(view.dominating(r) if view.dominators[r.number] else "" for r in releases)],
             )
         )
@@ -154,6 +162,18 @@ def _key(view: ComparisonView) -> Chapter:
     return view.chapter("key", (*blocks, *compare_tables.by_column(view)))
 
 
+def _records(view: ComparisonView) -> Iterator[Row]:
+    """The records of the original that a release does not have, or not whole."""
+    each = [release.records for release in view.comparison.releases]
+    for words, numbers in (
+        ("row_suppressed", [records.suppressed for records in each]),
+        ("row_cells_suppressed", [records.cells_suppressed for records in each]),
+        ("row_not_released", [records.not_released for records in each]),
+    ):
+        cells = ["", *map(view.writer.count, numbers)]
+        yield named_row(view, "suppressed_originals", words, cells)
+
+
 # -- a secret -------------------------------------------------------------------------------------
 
 
@@ -171,7 +191,8 @@ def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
         Paragraph(view.say("secret_reading"), "reading"),
         *limit_chapter(view, number, secret, pictured=pictured),
     )
-    return Chapter(view.say("secret_title", secret=name), view.anchor(f"secret{number}"), blocks)
+    anchor = f"{view.anchor('secret')}{number}"
+    return Chapter(view.say("secret_title", secret=name), anchor, blocks)
 
 
 def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
@@ -202,7 +223,7 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
     head = [*map(view.say, ("head_release", "axis_lost", "row_range", "axis_identity"))]
     spec = risk_utility_chart(
         view.say("map_chart", secret=name),
-        [view.say("map_below", whole=view.before(secret, "corrected"))],
+        [view.say("map_below", whole=view.before_corrected(secret))],
         dots,
         across=head[1],
         up=head[3],
@@ -218,18 +239,20 @@ def _marked(view: ComparisonView, release: ReleaseTexts) -> str:
 
 def _rows(view: ComparisonView, secret: str) -> list[Row]:
     writer, each = view.writer, [r.secrets[secret] for r in view.releases]
-    before = view.data["original"]["attribute_disclosure"][secret]
-    ends = interval_text(writer, *map(writer.number, before["interval"]))
-    value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
+    before = view.before(secret).whole
+    ends = interval_text(writer, *map(writer.number, before.interval))
+    value = bits_text(writer, before.value)
+    corrected = bits_text(writer, before.corrected)
     ranges = [interval_text(writer, *t.interval) for t in each]
     lost_ranges = [interval_text(writer, *t.lost_interval) for t in each]
+    row = partial(named_row, view)
     return [
-        Row("attribute_disclosure", "told", [value, *(t.value for t in each)]),
-        Row("beyond_chance", "corrected", [corrected, *(t.corrected for t in each)]),
-        Row("beyond_chance", "range", [ends, *ranges]),
-        Row("information_loss", "lost", ["", *(t.lost for t in each)]),
-        Row("information_loss", "range", ["", *lost_ranges]),
-        Row("information_loss", "kept", ["", *(t.kept for t in each)]),
+        row("attribute_disclosure", "row_told", [value, *(t.value for t in each)]),
+        row("beyond_chance", "row_corrected", [corrected, *(t.corrected for t in each)]),
+        row("beyond_chance", "row_range", [ends, *ranges]),
+        row("information_loss", "row_lost", ["", *(t.lost for t in each)]),
+        row("information_loss", "row_range", ["", *lost_ranges]),
+        row("information_loss", "row_kept", ["", *(t.kept for t in each)]),
         *compare_tables.exact(view, secret),
     ]
 
@@ -237,14 +260,16 @@ def _rows(view: ComparisonView, secret: str) -> list[Row]:
 def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
     """What cannot be distinguished from chance."""
     name = view.writer.name(secret)
-    value, chance = view.before(secret, "value"), view.before(secret, "chance")
+    before = view.before(secret).whole
+    value = bits_text(view.writer, before.value)
+    chance = bits_text(view.writer, before.chance)
     if value.number and chance.number and chance.number > NOISE * value.number:
         yield view.say("chance_before", secret=name, value=value, chance=chance)
     for key, releases in (
-        ("chance_told", view.by_chance(secret, "attribute_disclosure")),
-        ("chance_lost", view.by_chance(secret, "information_loss")),
-        ("near_told", view.at_nothing(secret, "interval")),
-        ("near_lost", view.at_nothing(secret, "lost_interval")),
+        ("chance_told", view.told_by_chance(secret)),
+        ("chance_lost", view.lost_by_chance(secret)),
+        ("near_told", view.told_near_nothing(secret)),
+        ("near_lost", view.lost_near_nothing(secret)),
         ("lost_why", tuple(r for r in view.releases if r.secrets[secret].lost.number is None)),
     ):
         if releases:
@@ -290,17 +315,19 @@ def _dominance(view: ComparisonView) -> Block:
 
 
 def _grid(view: ComparisonView) -> Grid:
-    secrets, original = view.secrets[:MOST_SECRETS], view.data["original"]
+    secrets, original = view.secrets[:MOST_SECRETS], view.comparison.original
     judged = any(r.data.get("policy") for r in view.releases)
-    head = view.texts.each("compared.table", ("release", "identity", "share", "k", "suppressed"))
+    head = [view.say(key) for key in HEADS]
     head += [view.say("table_policy")] if judged else []
     for secret in secrets:
         name = short_name(secret, LONGEST)
-        head += (view.say(f"table_{what}", secret=name) for what in ("attribute", "loss"))
+        head += (view.say(key, secret=name) for key in ("table_attribute", "table_loss"))
     first: list[object] = [view.say("original"), view.key, percent(1.0)]
-    first += _own(view, original, view.data["table"].get("suppressed") or 0, judged=judged)
+    suppressed = view.comparison.table.get("suppressed") or 0
+    first += _own(view, original.assessment, view.data["original"], suppressed, judged=judged)
     for secret in secrets:
-        value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
+        value = bits_text(view.writer, view.before(secret).whole.value)
+        corrected = view.before_corrected(secret)
         first += (view.say("table_bits", value=value, corrected=corrected), "")
     rows = [first, *(_row(view, r, secrets, judged=judged) for r in view.releases)]
     key = "table_caption" if secrets else "table_caption_identity"
@@ -310,13 +337,13 @@ def _grid(view: ComparisonView) -> Grid:
 def _row(
     view: ComparisonView, release: ReleaseTexts, secrets: tuple[str, ...], *, judged: bool
 ) -> list[object]:
-    data, bits = release.data, release.identity
+    data, bits = release.release, release.identity
     identity = view.say("table_at_most", value=bits) if release.at_most else str(bits)
     row: list[object] = [release.label, identity, release.share]
-    row += _own(view, data, data["records"]["suppressed"], judged=judged)
+    row += _own(view, data.assessment, release.data, data.records.suppressed, judged=judged)
     for secret in secrets:
         each = release.secrets[secret]
-        _, high = data["information_loss"][secret]["interval"]
+        _, high = data.disclosed.loss[secret].whole.interval
         lost = each.lost.number
         row += (
             view.say("table_bits", value=each.value, corrected=each.corrected),
@@ -329,23 +356,27 @@ def _row(
     return row
 
 
-def _own(view: ComparisonView, table: Data, suppressed: int, *, judged: bool) -> Iterator[object]:
+def _own(
+    view: ComparisonView, assessed: Assessed, table: Data, suppressed: int, *, judged: bool
+) -> Iterator[object]:
     """What a table is like on its own: its smallest group, records hidden, limits met."""
-    yield smallest_class(view.writer, table["assessment"]["reidentification"])
+    yield smallest_class(view.writer, assessed)
     yield view.writer.count(suppressed)
     if judged:
         limits, state = each_limit(limits_of(table)), STATES[state_of(table)]
         met = sum(limit["met"] is True for limit in limits)
-        key = f"table_{state}" if table.get("policy") is not None else ""
+        key = TALLY[state] if table.get("policy") is not None else ""
         reasons = [r for r in reasons_of(table) if r["met"] is state_of(table)]
         values: dict[str, object] = {"met": met, "number": len(limits)}
         if reasons and met == len(limits):  # what keeps the gate closed is something else
-            key, values["reason"] = f"table_but_{state}", _reason(view, reasons)
+            key = BUT[state]
+            values["reason"] = _reason(view, reasons)
         yield view.say(key, **values) if key else ""
 
 
 def _reason(view: ComparisonView, reasons: Sequence[Data]) -> str:
     """Why a policy is not met though all of its limits are, in a few words."""
     names = next((r["names"] for r in reasons if r["what"] == "columns_without_role"), ())
-    key = "roles_one" if len(names) == 1 else "roles" if names else "reasons"
-    return view.say(f"table_{key}", number=len(names))
+    if not names:
+        return view.say("table_reasons")
+    return view.say("table_roles_one" if len(names) == 1 else "table_roles", number=len(names))

@@ -1,8 +1,8 @@
-"""A policy held against each table of a comparison: the original and every release.
+"""The judgement of each table of a comparison by a policy: the original and every release.
 
-The measures that limits are on are computed besides those that are always compared. A release may
-lack a secret, and a measure may lack what it needs: such limits are undecided, and that is said.
-What would be a mistake in an assessment is one here.
+Limited measures are computed besides those that are always compared. A release may lack a secret,
+and a measure may lack what it needs: such limits are undecided, with a remark. What would be a
+mistake in an assessment is a mistake here, too.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ NOT_RELEASED = Remark("not_released")
 
 
 class Judging:
-    """A policy, if there is one, and what measures need to be held against its limits."""
+    """A policy, if there is one, and the settings of the measures that it limits."""
 
     def __init__(
         self,
@@ -58,9 +58,11 @@ class Judging:
         missing: str,
         codes: Collection[str],
     ) -> None:
-        self.requested, self.policy, self.missing = requested, requested.policy, missing
-        self.codes = codes  # for missing
-        # as an assessment with this policy would have them
+        self.requested = requested
+        self.policy = requested.policy
+        self.missing = missing
+        self.codes = codes  # for missing values
+        # the settings of an assessment with this policy
         self.settings = MeasureSettings(hierarchies).with_policy(self.policy)
 
     def assess(
@@ -73,9 +75,9 @@ class Judging:
         *,
         original: bool = False,
     ) -> Assessed:
-        """The measures of one table: those that are always compared, and those of the limits.
+        """Measure one table: what is always compared (`beside`), and what the policy limits.
 
-        Under a policy its secrets are also measured with all their spellings merged.
+        Under a policy, secrets are also measured with all their spellings merged.
         """
         roles = self._with_kept(roles, questions.columns)
         assessed = self._measure(beside, table, questions, roles, clock, original=original)
@@ -111,9 +113,9 @@ class Judging:
         *,
         original: bool,
     ) -> Assessed:
-        """The measures of one table, as its values are spelt."""
+        """Measure one table, with its values as they are spelt."""
         if self.policy is None:
-            return _assessed(measure_table(questions, roles, beside, clock))
+            return _to_assessed(measure_table(questions, roles, beside, clock))
         settings = replace(self.settings, orders={**table.orders, **self.settings.orders})
         limited = [measure for _, measure, _ in self.policy.every_limit()]
         unlimited = unlimited_secrets(self.policy, roles.sensitive)
@@ -121,9 +123,9 @@ class Judging:
         placed = [i for i in ids if BY_ID[i].needs & {"order", "hierarchy"}]
         try:
             numbers = measure_table(questions, roles, ids, clock, settings, limited, unlimited)
-            return _assessed(numbers)
+            return _to_assessed(numbers)
         except (InputError, UsageError):
-            if not placed or original:  # of the original it is a mistake
+            if not placed or original:  # it is a mistake in the original
                 raise
         others = [i for i in ids if i not in placed]
         numbers = measure_table(questions, roles, others, clock, settings, limited, unlimited)
@@ -135,7 +137,7 @@ class Judging:
                     numbers.inference[secret].update(alone.inference[secret])
                     of_suppressed = alone.suppressed[1].get(secret, {})
                     numbers.suppressed[1].get(secret, {}).update(of_suppressed)
-        return _assessed(numbers)
+        return _to_assessed(numbers)
 
     def judge(
         self,
@@ -147,10 +149,9 @@ class Judging:
         *,
         paired: bool = True,
     ) -> tuple[Judgement | None, list[Remark]]:
-        """Hold the policy against one table; the roles are the original's.
+        """Judge one table by the policy; return the judgement, None without a policy, and remarks.
 
-        The `order` is that of its rows.
-        Returns the judgement, None without a policy, and what is to be said of it.
+        `roles` are the roles of the original, and `order` is about the rows of the table.
         """
         if self.policy is None:
             return None, [*assessed.respelt.cautions]
@@ -164,13 +165,16 @@ class Judging:
         judge_kept(gate, questions, roles, None, wild=False)
         judge_weight(gate, questions, roles.weight)
         here = replace(roles, quasi=tuple(c for c in roles.quasi if c in columns))
-        found_by = measure_with_kept(questions, here, self.settings, assessed.reidentification)
+        reidentification = measure_with_kept(
+            questions, here, self.settings, assessed.reidentification
+        )
         assessed.respelt.doubt(gate)
         if not paired:
             gate.undecided("pairing_unknown")
         judge_order(gate, order)
         judge_other_tables(gate, questions)
-        if replaced := self.settings.replaced(self.policy, roles.sensitive):
+        replaced = self.settings.replaced(self.policy, roles.sensitive)
+        if replaced:
             gate.not_met("settings_replaced", replaced)
         limits = list(_placed_limits(self.policy, roles.sensitive))
         lacking = {
@@ -180,28 +184,38 @@ class Judging:
         }
         if limits and all(lacking.get((s, m)) in NEEDS.values() for s, m, _ in limits):
             secret, measure, _ = limits[0]  # no limit says anything about the table: a mistake
-            whose, why = "the original" if name is None else repr(name), lacking[secret, measure]
+            whose = "the original" if name is None else repr(name)
+            why = lacking[secret, measure]
             raise UsageError(
                 f"{whose}: no limit of the policy can be evaluated; {measure}: {why}",
                 hint="give what it needs (--type, an order, a hierarchy, a partition), or drop the "
                 "limit",
             )
         verdicts, _ = judge(
-            _evaluable(self.policy, assessed, roles.sensitive, lacking),
-            found_by,
+            _drop_lacking(self.policy, assessed, roles.sensitive, lacking),
+            reidentification,
             assessed.inference,
             assessed.best,
         )
         judged = {(v.where, v.measure): v for v in verdicts}
-        whole = [
-            Verdict(m, _place(s), limit.min, limit.max, None, None, lacking[s, m])
-            if (s, m) in lacking
-            else judged[_place(s), m]
-            for s, m, limit in limits
-        ]
-        doubts = verdict_remarks(
-            [v for v, (s, m, _) in zip(whole, limits, strict=True) if (s, m) not in lacking]
-        )
+        whole = []
+        evaluated = []
+        for secret, measure, limit in limits:
+            if (secret, measure) in lacking:
+                verdict = Verdict(
+                    measure=measure,
+                    where=_place(secret),
+                    min=limit.min,
+                    max=limit.max,
+                    value=None,
+                    met=None,
+                    reason=lacking[secret, measure],
+                )
+            else:
+                verdict = judged[_place(secret), measure]
+                evaluated.append(verdict)
+            whole.append(verdict)
+        doubts = verdict_remarks(evaluated)
         doubts += [
             Remark("not_evaluated", measure=measure, where=repr(secret or ""), why=why)
             for (secret, measure), why in lacking.items()
@@ -216,16 +230,17 @@ class Judging:
         return gate.judge([*whole, *lines]), doubts
 
     def _with_kept(self, roles: Roles, columns: Sequence[str]) -> Roles:
-        """The roles with the kept columns of one table: a release may have a key of its own."""
+        """Add the kept columns of one table to the roles: a release may have a key of its own."""
         if self.policy is None:
             return roles
-        own, others = self.policy.roles.kept, roles.every_column - {*roles.kept}
+        own = self.policy.roles.kept
+        others = roles.every_column - {*roles.kept}
         kept = {c: own[c].reason for c in own if c in columns and c not in others}
         unknowable = tuple(c for c in kept if own[c].outsiders_cannot_know)
         return replace(roles, kept=kept, unknowable=unknowable)
 
     def _reason_missing(self, assessed: Assessed, secret: str | None, measure: str) -> Remark:
-        """Why a number is not there."""
+        """Say why a number is missing."""
         if secret is None:
             return NEEDS["population"]
         if secret not in assessed.inference:
@@ -239,8 +254,8 @@ class Judging:
         return NOT_PLACED if secret in given[need] else NEEDS[need]
 
 
-def _assessed(table: MeasuredTable) -> Assessed:
-    """The measures of a table as a comparison has them."""
+def _to_assessed(table: MeasuredTable) -> Assessed:
+    """Put the measures of a table into the record of a comparison."""
     return Assessed(
         table.reidentification,
         table.inference,
@@ -251,15 +266,15 @@ def _assessed(table: MeasuredTable) -> Assessed:
 
 
 def gather_remarks(remarks: Mapping[str | None, Sequence[Remark]]) -> list[Remark]:
-    """Remarks by table, None the original: those on every table once, others with its name."""
-    every = dict.fromkeys(note for notes in remarks.values() for note in notes)
-    common = [n for n in every if all(n in notes for notes in remarks.values())]
-    of_one = [
-        _remark_on(name, note)
-        for name, notes in remarks.items()
-        for note in notes
-        if note not in common
-    ]
+    """List the remarks on all tables once, and the others with the name of their table.
+
+    `remarks` are by the name of the table, None for the original.
+    """
+    different = dict.fromkeys(note for notes in remarks.values() for note in notes)
+    common = [n for n in different if all(n in notes for notes in remarks.values())]
+    of_one = []
+    for name, notes in remarks.items():
+        of_one += [_remark_on(name, note) for note in notes if note not in common]
     return [*common, *of_one]
 
 
@@ -271,37 +286,38 @@ def _remark_on(table: str | None, note: Remark) -> Remark:
 
 
 def _place(secret: str | None) -> str:
+    """Name the place of limits on a secret, or on re-identification."""
     return "reidentification" if secret is None else f"inference.{secret}"
 
 
 def _values(assessed: Assessed, secret: str | None) -> Mapping[str, Any]:
-    """The numbers of a table that a limit speaks of."""
-    return assessed.reidentification if secret is None else assessed.inference.get(secret, {})
+    """The numbers of a table on a secret, or on re-identification."""
+    if secret is None:
+        return assessed.reidentification
+    return assessed.inference.get(secret, {})
 
 
 def _placed_limits(
     policy: Policy, secrets: Sequence[str]
 ) -> Iterator[tuple[str | None, str, MeasureLimit]]:
-    """Every limit at every place where its measure makes sense, in the order of an assessment."""
+    """Yield every limit at every place where its measure is defined, as an assessment does."""
     for secret in (None, *secrets):
         kind = "record" if secret is None else "secret"
         narrower = policy.reidentification if secret is None else policy.inference.get(secret, {})
-        yield from (
-            (secret, measure, limit)
-            for measure, limit in {**policy.everywhere, **narrower}.items()
-            if kind in BY_ID[measure].kinds
-        )
+        for measure, limit in {**policy.everywhere, **narrower}.items():
+            if kind in BY_ID[measure].kinds:
+                yield secret, measure, limit
 
 
-def _evaluable(
+def _drop_lacking(
     policy: Policy,
     assessed: Assessed,
     secrets: Sequence[str],
     lacking: Mapping[tuple[str | None, str], str],
 ) -> Policy:
-    """The policy without limits on numbers that are not there; mistakes are left in it."""
+    """Remove limits on missing numbers from the policy, unless such a limit is a mistake."""
 
-    def there(secret: str | None, limits: Mapping[str, MeasureLimit]) -> dict[str, MeasureLimit]:
+    def keep(secret: str | None, limits: Mapping[str, MeasureLimit]) -> dict[str, MeasureLimit]:
         return {m: limit for m, limit in limits.items() if (secret, m) not in lacking}
 
     present = set(assessed.reidentification).union(*assessed.inference.values())
@@ -310,7 +326,7 @@ def _evaluable(
     return policy.model_copy(
         update={
             "everywhere": {m: x for m, x in policy.everywhere.items() if m not in absent},
-            "reidentification": there(None, policy.reidentification),
-            "inference": {s: there(s, x) for s, x in policy.inference.items() if s not in gone},
+            "reidentification": keep(None, policy.reidentification),
+            "inference": {s: keep(s, x) for s, x in policy.inference.items() if s not in gone},
         }
     )

@@ -1,4 +1,4 @@
-"""Releases beside each other: which are dominated, and whether losses rank them alike."""
+"""The ranking of releases: which are dominated, and whether losses rank them alike."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,20 +13,17 @@ FEWEST_RANKED = 3  # releases
 def dominance(releases: Sequence[Compared]) -> dict[str, list[str]]:
     """Find, for each release, the releases that dominate it: they disclose and lose no more.
 
-    The numbers are the identity disclosure in both readings, and what is lost beyond
-    chance.
+    The numbers are the identity disclosure in both readings, and the loss beyond chance.
     """
-    return dominating(
-        {
-            r.name: (
-                r.disclosed.identity.whole.value,
-                r.disclosed.identity.whole.corrected,
-                *(max(0.0, each.whole.beyond) for each in r.disclosed.loss.values()),
-            )
-            for r in releases
-            if r.disclosed.loss
-        }
-    ) or {r.name: [] for r in releases}
+    points = {}
+    for release in releases:
+        identity = release.disclosed.identity.whole
+        losses = [max(0.0, each.whole.beyond) for each in release.disclosed.loss.values()]
+        if losses:
+            points[release.name] = (identity.value, identity.corrected, *losses)
+    if not points:
+        return {release.name: [] for release in releases}
+    return dominating(points)
 
 
 def dominating(points: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
@@ -37,20 +34,19 @@ def dominating(points: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
     >>> dominating({"a": (1, 2), "b": (1, 3), "c": (0, 4)})
     {'a': [], 'b': ['a'], 'c': []}
     """
-    return {
-        name: [
-            other
-            for other, theirs in points.items()
-            if other != name
-            and all(t <= m for t, m in zip(theirs, mine, strict=True))
-            and any(t < m for t, m in zip(theirs, mine, strict=True))
-        ]
-        for name, mine in points.items()
-    }
+    dominated_by: dict[str, list[str]] = {name: [] for name in points}
+    for name, own in points.items():
+        for other, numbers in points.items():
+            pairs = list(zip(numbers, own, strict=True))
+            nowhere_worse = all(theirs <= ours for theirs, ours in pairs)
+            somewhere_better = any(theirs < ours for theirs, ours in pairs)
+            if other != name and nowhere_worse and somewhere_better:
+                dominated_by[name].append(other)
+    return dominated_by
 
 
 def loss_correlations(releases: Sequence[Compared]) -> dict[str, dict[str, float | None]]:
-    """Of each other loss the rank correlation with the information loss, over the releases."""
+    """The rank correlation of each other loss with the information loss, over the releases."""
     if len(releases) < FEWEST_RANKED:
         return {}
     lost = {
@@ -68,7 +64,7 @@ def loss_correlations(releases: Sequence[Compared]) -> dict[str, dict[str, float
 
 
 def ranks(numbers: Sequence[float]) -> list[float]:
-    """Ranks from 1 on, equal numbers sharing their mean.
+    """Rank numbers from 1 on; equal numbers share their mean rank.
 
     >>> ranks([10, 20, 10])
     [1.5, 3.0, 1.5]
@@ -78,12 +74,14 @@ def ranks(numbers: Sequence[float]) -> list[float]:
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Spearman's, with ties; None where one side does not vary.
+    """Spearman's rank correlation, with ties; None if one side does not vary.
 
     >>> rank_correlation([1, 2, 3], [10, 30, 20])
     0.5
     """
-    a, b = np.array(ranks(first)), np.array(ranks(second))
-    a, b = a - a.mean(), b - b.mean()
+    a = np.array(ranks(first))
+    b = np.array(ranks(second))
+    a = a - a.mean()
+    b = b - b.mean()
     scale = float(np.sqrt((a @ a) * (b @ b)))
     return None if scale == 0 else max(-1.0, min(1.0, float(a @ b) / scale))

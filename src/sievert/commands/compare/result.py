@@ -2,26 +2,53 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sievert.checks.spellings import Respelt
-from sievert.estimators import InformationEstimate
+from sievert.estimators import InformationEstimate, SavedEstimate
 from sievert.formatting import own_name
 from sievert.losses import BY_ID
 from sievert.losses.loss import Loss
-from sievert.measures.measure import Value
+from sievert.measures.measure import Value, read_values
 from sievert.pairing.evidence import STATED, Pairing
+from sievert.policy import Judgement
 from sievert.result import Result
-from sievert.tradeoff import Tradeoff
-
-if TYPE_CHECKING:
-    from sievert.policy import Judgement
 
 FRAME_COLUMNS = ("number", "target", "column", "what", "value", "unit", "reason")
 ESTIMATE_UNITS = dict.fromkeys(("value", "corrected", "chance", "miller_madow"), "bits")
 ESTIMATE_UNITS["p_value"] = "1"
 DISTANCE_UNITS = {"distortion": "1", "least": "bits", "bound": "bits", "ratio": "1"}
 NOTHING = 1e-3  # bits: a ratio to less is not told
+LEVEL = 0.95  # of the intervals of estimates
+Estimated = InformationEstimate | SavedEstimate  # measured, or read back
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonChoices:
+    """How releases were compared."""
+
+    shuffles: int
+    seed: int
+    level: float = LEVEL
+    key: str | None  # the column by which records were paired
+    bins: Mapping[str, int]  # of columns of numbers that were cut
+    predicted: tuple[str, ...]  # columns
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ComparisonChoices":
+        """Read the choices back from the JSON; what no page shows may be missing."""
+        return cls(
+            shuffles=data.get("shuffles", 0),
+            seed=data.get("seed", 0),
+            level=data.get("level", LEVEL),
+            key=data.get("key"),
+            bins=data.get("bins", {}),
+            predicted=tuple(data.get("predicted", ())),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As they stand in the JSON."""
+        return {**vars(self), "bins": dict(self.bins), "predicted": list(self.predicted)}
 
 
 @dataclass(frozen=True)
@@ -35,6 +62,14 @@ class Assessed:
     respelt: Respelt = field(default_factory=Respelt)
     certain: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # in classes of one value
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Assessed":
+        """Read the measures back from the JSON, which has only those that are compared."""
+        return cls(
+            reidentification=read_values(data["reidentification"]),
+            inference={s: read_values(values) for s, values in data["inference"].items()},
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         return {
@@ -46,21 +81,47 @@ class Assessed:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bits:
     """An information of the whole key and of each column, and what belongs beside it."""
 
-    whole: InformationEstimate
-    columns: Mapping[str, InformationEstimate]
-    details: Mapping[str, Any] = field(default_factory=dict)
+    whole: Estimated
+    columns: Mapping[str, Estimated]
+    t_closeness: float | None = None  # about a secret: the largest shift of a class
+    floor: float | None = None  # about a secret: the least that such shifts tell
+    ksg: Mapping[str, Mapping[str, Any]] | None = None  # of columns of numbers, by neighbours
+    deterministic: bool | None = None  # of the key: equal records were released as equal ones
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Bits":
+        """Read an information back from the JSON."""
+        return cls(
+            whole=SavedEstimate.from_dict(data),
+            columns={c: SavedEstimate.from_dict(e) for c, e in data["columns"].items()},
+            t_closeness=data.get("t_closeness"),
+            floor=data.get("floor"),
+            ksg=data.get("ksg"),
+            deterministic=data.get("deterministic"),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
+        beside = {
+            "t_closeness": self.t_closeness,
+            "floor": self.floor,
+            "ksg": self.ksg,
+            "deterministic": self.deterministic,
+        }
         return {
             **self.whole.to_dict(),
-            **self.details,
+            **{name: entry for name, entry in beside.items() if entry is not None},
             "columns": {c: e.to_dict() for c, e in self.columns.items()},
         }
+
+
+def _read_bits(data: Mapping[str, Any]) -> dict[str, Bits]:
+    """Read what is told of each secret back from the JSON."""
+    return {secret: Bits.from_dict(bits) for secret, bits in data.items()}
 
 
 @dataclass(frozen=True)
@@ -71,6 +132,15 @@ class Disclosed:
     attribute: Mapping[str, Bits]
     loss: Mapping[str, Bits]
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Disclosed":
+        """Read what a release tells back from its JSON."""
+        return cls(
+            identity=Bits.from_dict(data["identity_disclosure"]),
+            attribute=_read_bits(data["attribute_disclosure"]),
+            loss=_read_bits(data["information_loss"]),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         return {
@@ -79,7 +149,7 @@ class Disclosed:
             "information_loss": {s: b.to_dict() for s, b in self.loss.items()},
         }
 
-    def every(self) -> Iterator[tuple[str, str | None, str | None, InformationEstimate]]:
+    def every(self) -> Iterator[tuple[str, str | None, str | None, Estimated]]:
         """Every estimate: its name, its secret, its column, itself."""
         return (
             (name, secret, column, estimate)
@@ -109,6 +179,20 @@ class ReleaseDistance:
     least: float | None = None
     bound: float | None = None
     columns: Mapping[str, float] | None = None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ReleaseDistance":
+        """Read a distance back from the JSON."""
+        return cls(
+            distortion=data["distortion"],
+            disclosed=data["disclosed"],
+            corrected=data.get("corrected"),
+            as_channel=data.get("as_channel"),
+            as_released=data.get("distortion_as_released"),
+            least=data["least"],
+            bound=data["bound"],
+            columns=data.get("columns"),
+        )
 
     @property
     def ratio(self) -> float | None:
@@ -140,26 +224,49 @@ class ReleaseDistance:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class LeastPoint:
+    """The least bits that were found at one distortion; below the bound there is no release."""
+
+    at: float  # the distortion
+    objective: float
+    bound: float | None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "LeastPoint":
+        """Read a point back from the JSON."""
+        return cls(at=data["distortion"], objective=data["least"], bound=data["bound"])
+
+
+@dataclass(frozen=True, kw_only=True)
 class LeastDisclosure:
     """The least bits about one secret against the distortion."""
 
     combinations: int
     values: int  # fewer where combinations were merged
     information: float  # what the values tell without any distortion
-    points: tuple[Tradeoff, ...]
+    points: tuple[LeastPoint, ...]
+    reached: bool  # whether the search ended where it was to end
     perfect: float | None  # the least distortion that tells nothing
     reason: str | None = None  # why this is not known
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "LeastDisclosure":
+        """Read the least bits back from the JSON."""
+        return cls(
+            combinations=data["combinations"],
+            values=data["values"],
+            information=data.get("information", 0.0),
+            points=tuple(LeastPoint.from_dict(point) for point in data["points"]),
+            reached=data["reached"],
+            perfect=data["perfect"],
+            reason=data.get("perfect_reason"),
+        )
 
     @property
     def merged(self) -> bool:
         """Whether rare combinations count as a nearest one: then there is no bound."""
         return self.values < self.combinations
-
-    @property
-    def reached(self) -> bool:
-        """Whether the search ended where it was to end."""
-        return all(bool(p.reached) for p in self.points)
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -183,14 +290,66 @@ class LeastDisclosure:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class PairedRecords:
+    """The numbers of records of an original, by what a release has of them."""
+
+    paired: int
+    suppressed: int
+    not_released: int
+    unknown: int  # records of the release that the original lacks
+    cells_suppressed: int
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, int]) -> "PairedRecords":
+        """Read the numbers back from the JSON."""
+        return cls(
+            paired=data.get("paired", 0),
+            suppressed=data["suppressed"],
+            not_released=data.get("not_released", 0),
+            unknown=data.get("unknown", 0),
+            cells_suppressed=data.get("cells_suppressed", 0),
+        )
+
+    def to_dict(self) -> dict[str, int]:
+        """As they stand in the JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedOriginal:
+    """The original: what it tells of each secret, its measures, the policy held against it."""
+
+    attribute: Mapping[str, Bits]
+    assessment: Assessed
+    policy: Judgement | None = None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ComparedOriginal":
+        """Read the original back from the JSON."""
+        return cls(
+            attribute=_read_bits(data["attribute_disclosure"]),
+            assessment=Assessed.from_dict(data["assessment"]),
+            policy=_read_policy(data),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "attribute_disclosure": {s: bits.to_dict() for s, bits in self.attribute.items()},
+            "assessment": self.assessment.to_dict(),
+            **_limits_of(self.policy),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
 class Compared:
     """One release beside its original."""
 
     name: str
     table: Mapping[str, Any]
     rows: int
-    records: Mapping[str, int]  # paired, suppressed, ...
+    records: PairedRecords
     disclosed: Disclosed
     losses: Mapping[str, Loss]
     assessment: Assessed
@@ -198,8 +357,27 @@ class Compared:
     limit: Mapping[str, ReleaseDistance] = field(
         default_factory=dict
     )  # by secret, where it was asked for
-    policy: "Judgement | None" = None  # the policy held against it, where there is one
-    pairing: Pairing = STATED  # with the records of the original
+    policy: Judgement | None = None  # the policy held against it, where there is one
+    pairing: Pairing | None = STATED  # with the records of the original; None: not known
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Compared":
+        """Read a release back from the JSON."""
+        pairing = data.get("pairing")
+        limit = data.get("limit") or {}
+        return cls(
+            name=data["name"],
+            table=data.get("table") or {},
+            rows=data.get("rows", 0),
+            records=PairedRecords.from_dict(data["records"]),
+            disclosed=Disclosed.from_dict(data),
+            losses={name: Loss.from_dict(loss) for name, loss in data["losses"].items()},
+            assessment=Assessed.from_dict(data["assessment"]),
+            dominated_by=tuple(data["dominated_by"]),
+            limit={secret: ReleaseDistance.from_dict(each) for secret, each in limit.items()},
+            policy=_read_policy(data),
+            pairing=Pairing.from_dict(pairing) if pairing else None,
+        )
 
     @property
     def file(self) -> str:
@@ -212,8 +390,8 @@ class Compared:
             "name": self.name,
             "rows": self.rows,
             "table": dict(self.table),
-            "records": dict(self.records),
-            "pairing": self.pairing.to_dict(),
+            "records": self.records.to_dict(),
+            "pairing": None if self.pairing is None else self.pairing.to_dict(),
             **self.disclosed.to_dict(),
             "losses": {
                 k: {
@@ -233,9 +411,15 @@ class Compared:
         }
 
 
-def _limits_of(policy: "Judgement | None") -> dict[str, Any]:
+def _limits_of(policy: Judgement | None) -> dict[str, Any]:
     """The policy in the JSON; nothing where there is none."""
     return {} if policy is None else {"policy": policy.to_dict()}
+
+
+def _read_policy(table: Mapping[str, Any]) -> Judgement | None:
+    """Read back what a table of the JSON says of the policy; None where there is none."""
+    policy = table.get("policy")
+    return Judgement.from_dict(policy) if policy else None
 
 
 def _without_values(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,13 +442,26 @@ def _without_values(details: Mapping[str, Any]) -> dict[str, Any]:
 class Comparison(Result):
     """Releases of one original, side by side."""
 
-    original: Mapping[str, Any]  # what it tells of secrets, its assessment, its limits
+    original: ComparedOriginal  # what it tells of secrets, its assessment, its limits
     releases: tuple[Compared, ...]  # one each, in their order
     rank_correlation: Mapping[str, Mapping[str, float | None]]  # by loss: with what is lost
-    settings: Mapping[str, Any]  # seed, shuffles and other choices
+    settings: ComparisonChoices  # seed, shuffles and other choices
     limits: Mapping[str, LeastDisclosure] = field(
         default_factory=dict
     )  # by secret, where it was asked for
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Comparison":
+        """Read a comparison back from the JSON."""
+        limits = data.get("limit") or {}
+        return cls(
+            **cls.saved_fields(data),
+            original=ComparedOriginal.from_dict(data["original"]),
+            releases=tuple(Compared.from_dict(release) for release in data["releases"]),
+            rank_correlation=data["rank_correlation"],
+            settings=ComparisonChoices.from_dict(data["settings"]),
+            limits={secret: LeastDisclosure.from_dict(limit) for secret, limit in limits.items()},
+        )
 
     @property
     def met(self) -> bool | None:
@@ -282,14 +479,8 @@ class Comparison(Result):
 
     def _content(self) -> dict[str, Any]:
         return {
-            "settings": dict(self.settings),
-            "original": {
-                "attribute_disclosure": {
-                    s: e.to_dict() for s, e in self.original["attribute_disclosure"].items()
-                },
-                "assessment": self.original["assessment"].to_dict(),
-                **_limits_of(self.original.get("policy")),
-            },
+            "settings": self.settings.to_dict(),
+            "original": self.original.to_dict(),
             "releases": [release.to_dict() for release in self.releases],
             "rank_correlation": {k: dict(v) for k, v in self.rank_correlation.items()},
             **({"limit": {s: x.to_dict() for s, x in self.limits.items()}} if self.limits else {}),

@@ -1,4 +1,4 @@
-"""One comparison: the original is read first, then one release after the other."""
+"""The work of compare: read the original first, then one release after the other."""
 
 import os
 import time
@@ -29,8 +29,11 @@ from sievert.commands.compare.ranking import dominance, loss_correlations
 from sievert.commands.compare.result import (
     Assessed,
     Compared,
+    ComparedOriginal,
     Comparison,
+    ComparisonChoices,
     LeastDisclosure,
+    PairedRecords,
     ReleaseDistance,
 )
 from sievert.commands.compare.settings import CompareSettings
@@ -64,7 +67,7 @@ from sievert.sources.isolation import require_memory
 from sievert.sources.options import missing_codes
 from sievert.sources.table import Table
 
-BESIDE = (  # measures that are shown before and after
+BESIDE = (  # measures that are shown for the original and for each release
     "classes",
     "k_anonymity",
     "unique_records",
@@ -79,8 +82,8 @@ BESIDE = (  # measures that are shown before and after
     "mutual_information",
 )
 SUPPRESSED = Remark("left_out_bits")
-RECORD_BYTES = 150  # that each column of a record takes at least; measured, and rounded off
-MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
+RECORD_BYTES = 150  # bytes that each column of a record takes at least; measured and rounded
+MOST_TOGETHER = 1000  # shuffles; with more, threads share the shuffles of one target at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +109,7 @@ class ComparisonPlan:
 
     @contextmanager
     def workers(self) -> Iterator[Each]:
-        """A `map` that begins all targets at once, on all threads; an error drops the rest."""
+        """Give a `map` that begins all targets at once, on all threads; an error drops the rest."""
         if self._one_by_one:
             yield map
             return
@@ -120,17 +123,17 @@ class ComparisonPlan:
 # -- the original -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Original:
-    """The original, read and estimated once for all releases."""
+    """The original, which is read and estimated once for all releases."""
 
     table: Mapping[str, Any]
     roles: Roles
     people: record_pairs.People
-    further: Cube | None  # columns that are not in use, where records are paired by their order
+    further: Cube | None  # other columns, if records are paired by their order
     predicted: tuple[str, ...]
-    pair: Callable[[record_pairs.People], Release]  # with the records of a release
-    edges: Mapping[str, Any]  # where numbers are cut
+    pair: Callable[[record_pairs.People], Release]  # pairs the original with a release
+    edges: Mapping[str, Any]  # the edges of the bins of numbers
     information: Callable[[], OriginalInformation]  # waits for the estimates
     limits: Callable[[], Limits | None]
     assessment: Assessed
@@ -153,8 +156,9 @@ def read_original(
     clock: Clock,
     each: Each,
 ) -> Original:
-    """Roles, records and what the original itself tells of its secrets."""
-    columns, key = questions.columns, plan.settings.key
+    """Read the roles and records of the original; begin to estimate what it tells about secrets."""
+    columns = questions.columns
+    key = plan.settings.key
     roles, notes = requested.assign(questions)
     require(
         not plan.settings.limit or roles.sensitive,
@@ -179,11 +183,9 @@ def read_original(
         notes.append(Remark("original_keyless", records=plural(people.keyless, "record")))
     require(people.records, f"{table.name}: no record has a key", error=InputError)
     by_order = plan.settings.key is None  # the tables must show it
-    further = (
-        record_pairs.read_further(questions, used, roles.identifier, table.name)
-        if by_order
-        else None
-    )
+    further = None
+    if by_order:
+        further = record_pairs.read_further(questions, used, roles.identifier, table.name)
     description = describe_input(table, questions)
     pair = partial(
         record_pairs.pair_columns,
@@ -203,28 +205,31 @@ def read_original(
     description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, roles, clock, original=True)
     order = examine_order(questions, released_columns(questions, roles), judging.settings.orders)
+    policy, policy_doubts = judging.judge(None, assessment, roles, questions, order)
     return Original(
-        description,
-        roles,
-        people,
-        further,
-        predicted,
-        pair,
-        edges,
-        information,
-        cache(lambda: Limits(information()) if plan.settings.limit else None),
-        assessment,
-        *judging.judge(None, assessment, roles, questions, order),
-        notes,
-        columns_without_role(questions, roles, *predicted, key),
-        tuple(columns),
-        OriginalFile(data, table),
+        table=description,
+        roles=roles,
+        people=people,
+        further=further,
+        predicted=predicted,
+        pair=pair,
+        edges=edges,
+        information=information,
+        limits=cache(lambda: Limits(information()) if plan.settings.limit else None),
+        assessment=assessment,
+        policy=policy,
+        doubts=policy_doubts,
+        notes=notes,
+        unassessed=columns_without_role(questions, roles, *predicted, key),
+        columns=tuple(columns),
+        file=OriginalFile(data, table),
     )
 
 
 def _check_columns(
     plan: ComparisonPlan, roles: Roles, predicted: Sequence[str], columns: Sequence[str]
 ) -> None:
+    """Refuse options on columns that do not exist, or that have no suitable role."""
     for what, given in (
         ("hierarchy", plan.hierarchies),
         ("bins", plan.settings.bins or {}),
@@ -245,10 +250,14 @@ def _check_columns(
 def _hierarchies(
     people: record_pairs.People, columns: Sequence[str], given: Mapping[str, Any]
 ) -> dict[str, Hierarchy]:
+    """Make the hierarchies of columns in use from the given ones."""
     trees: dict[str, Hierarchy] = {}
-    for column in (c for c in columns if c in given):
+    for column in columns:
+        if column not in given:
+            continue
         texts = people.cube.value_counts(people.cube.columns.index(column))
-        if (tree := to_hierarchy(given[column], texts, column)) is not None:
+        tree = to_hierarchy(given[column], texts, column)
+        if tree is not None:
             tree.require(texts, column)
             trees[column] = tree.with_root()
     return trees
@@ -260,20 +269,19 @@ def _edges(
     bins: Mapping[str, int],
     notes: list[Remark],
 ) -> dict[str, Any]:
-    """Where numbers are cut: those of which there are nearly as many as records."""
+    """Cut columns of numbers into bins, if nearly all numbers differ or `bins` say so."""
     edges: dict[str, Any] = {}
     for column in columns:
-        number, numbers = bins.get(column), as_numbers(people.texts(column))
+        number = bins.get(column)
+        numbers = as_numbers(people.texts(column))
         require(
             number is None or number <= 0 or numbers is not None,
             f"bins: column {column!r} does not hold numbers",
         )
         codes = people.codes(column)
-        if (
-            numbers is None
-            or number == 0
-            or (number is None and not record_pairs.sparse_numbers(codes))
-        ):
+        if numbers is None or number == 0:
+            continue
+        if number is None and not record_pairs.sparse_numbers(codes):
             continue
         if number is None:
             notes.append(Remark("binned_original", column=repr(column), name=column))
@@ -286,7 +294,7 @@ def _edges(
 
 @dataclass(frozen=True)
 class ComparedRelease:
-    """A release compared on its own, with remarks on it and on its policy, and its place."""
+    """A release that was compared, with remarks on it and on its policy, and its distortion."""
 
     release: Compared
     remarks: list[Remark]
@@ -305,16 +313,19 @@ def compare_release(
     clock: Clock,
     each: Each,
 ) -> ComparedRelease:
-    """All about one release."""
-    roles, columns = original.roles, questions.columns
-    quasi, secrets = (tuple(c for c in r if c in columns) for r in (roles.quasi, roles.sensitive))
+    """Compare one release with the original."""
+    roles = original.roles
+    columns = questions.columns
+    quasi = tuple(c for c in roles.quasi if c in columns)
+    secrets = tuple(c for c in roles.sensitive if c in columns)
     require(
         quasi,
         f"{table.name}: the release has none of the quasi-identifiers",
         hint="the same names of columns in both tables",
     )
     wanted = dict.fromkeys((*roles.measured_columns, *original.predicted))
-    there, lacking = ([c for c in wanted if (c in columns) == known] for known in (True, False))
+    there = [c for c in wanted if c in columns]
+    lacking = [c for c in wanted if c not in columns]
     clock(f"reading the records of {name}", questions)
     as_spelt = original.people.as_spelt
     people = record_pairs.people(questions, there, plan.settings.key, table.name, as_spelt=as_spelt)
@@ -340,14 +351,13 @@ def compare_release(
     remarks = [
         *questions.engine.notes,
         *record_pairs.pairing_notes(release, people, pairing, lacking, strange),
-        *(
-            record_pairs.respelt_pairs(original.people.cube, people.cube)
-            if people.keyed and not as_spelt
-            else ()
-        ),
     ]
-    description, rows = describe_input(table, questions), questions.records
-    information, ordered = original.information(), in_order(release)
+    if people.keyed and not as_spelt:
+        remarks += record_pairs.respelt_pairs(original.people.cube, people.cube)
+    description = describe_input(table, questions)
+    rows = questions.records
+    information = original.information()
+    ordered = in_order(release)
     losses = each(lambda kind: kind.compute(ordered), KINDS)
     cut = record_pairs.cut_numbers(release, original.edges)
     key = fill_unreleased(combination_codes([c.released for c in cut.quasi], cut.quasi[0].here))
@@ -379,23 +389,23 @@ def compare_release(
     clock(f"losses of {name}", questions)
     here = release.quasi[0].here
     compared = Compared(
-        name,
-        description,
-        rows,
-        {
-            "paired": int(here.sum()),
-            "suppressed": int(release.suppressed.sum()),
-            "not_released": int((~here).sum()),
-            "unknown": release.extra,
-            "cells_suppressed": int(sum(c.suppressed.sum() for c in release.quasi)),
-        },
-        disclosed,
-        dict(zip((kind.id for kind in KINDS), losses, strict=True)),
-        assessment,
+        name=name,
+        table=description,
+        rows=rows,
+        records=PairedRecords(
+            paired=int(here.sum()),
+            suppressed=int(release.suppressed.sum()),
+            not_released=int((~here).sum()),
+            unknown=release.extra,
+            cells_suppressed=int(sum(c.suppressed.sum() for c in release.quasi)),
+        ),
+        disclosed=disclosed,
+        losses=dict(zip((kind.id for kind in KINDS), losses, strict=True)),
+        assessment=assessment,
         policy=policy,
         pairing=pairing,
     )
-    return ComparedRelease(compared, remarks, policy_doubts, place)
+    return ComparedRelease(release=compared, remarks=remarks, doubts=policy_doubts, place=place)
 
 
 # -- all tables ---------------------------------------------------------------------------------
@@ -419,7 +429,12 @@ def run(settings: CompareSettings, watch: Steps = no_progress) -> Comparison:
         settings=settings, hierarchies=trees, threads=thread_count(settings.threads)
     )
     options = requested.read_as_stated({**reader_options(settings)})
-    judging = Judging(requested, trees, settings.missing, missing_codes(options))
+    judging = Judging(
+        requested=requested,
+        hierarchies=trees,
+        missing=settings.missing,
+        codes=missing_codes(options),
+    )
     reading = Reading(watch, verify=settings.verify, **options)
     clock = reading.clock
     compared: dict[str, ComparedRelease] = {}
@@ -451,24 +466,21 @@ def run(settings: CompareSettings, watch: Steps = no_progress) -> Comparison:
         for name, c in compared.items()
     )
     return Comparison(
-        first.table,
-        first.roles,
-        {
-            "attribute_disclosure": known,
-            "assessment": first.assessment,
-            **({} if first.policy is None else {"policy": first.policy}),
-        },
-        finished,
-        loss_correlations(finished),
-        {
-            "shuffles": settings.shuffles,
-            "seed": settings.seed,
-            "level": 0.95,
-            "key": settings.key,
-            "bins": {c: len(e) + 1 for c, e in first.edges.items()},
-            "predicted": list(first.predicted),
-        },
-        limits,
+        table=first.table,
+        roles=first.roles,
+        original=ComparedOriginal(
+            attribute=known, assessment=first.assessment, policy=first.policy
+        ),
+        releases=finished,
+        rank_correlation=loss_correlations(finished),
+        settings=ComparisonChoices(
+            shuffles=settings.shuffles,
+            seed=settings.seed,
+            key=settings.key,
+            bins={c: len(e) + 1 for c, e in first.edges.items()},
+            predicted=tuple(first.predicted),
+        ),
+        limits=limits,
         warnings=(
             *first.notes,
             *chance_notes("chance_original", known),
@@ -486,7 +498,7 @@ def run(settings: CompareSettings, watch: Steps = no_progress) -> Comparison:
 def _limits(
     original: Original, compared: Mapping[str, ComparedRelease], reading: Reading
 ) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]], list[Remark]]:
-    """The limit of each secret and where the releases are, where it was asked for; notes."""
+    """Find the limit of each secret and the distances of the releases, if it was asked for."""
     limits = original.limits()
     whole = reading.source.get("timeout")
     if limits is None:
@@ -495,11 +507,12 @@ def _limits(
     left = None if whole is None else max(0.0, whole - (time.monotonic() - reading.started))
     disclosed = {name: c.release.disclosed for name, c in compared.items()}
     places = {name: c.place for name, c in compared.items()}
-    return *limits.solve(disclosed, places, left), limits.notes
+    of_secrets, distances = limits.solve(disclosed, places, left)
+    return of_secrets, distances, limits.notes
 
 
 def named_releases(given: Any) -> dict[str, Any]:
-    """Releases by name: the one given, that of the file, or a number."""
+    """Name the releases: by the given name, by the name of the file, or by a number."""
     if isinstance(given, Mapping) and not all(_is_column(each) for each in given.values()):
         named = [(str(name), data) for name, data in given.items()]
     else:
@@ -512,10 +525,10 @@ def named_releases(given: Any) -> dict[str, Any]:
 
 
 def _is_column(data: Any) -> bool:
-    """Whether this is a column of a table, and not a table."""
-    return isinstance(data, list | tuple) or (
-        hasattr(data, "__array__") and not hasattr(data, "columns")
-    )
+    """Tell whether this is a column of a table, and not a table."""
+    if isinstance(data, list | tuple):
+        return True
+    return hasattr(data, "__array__") and not hasattr(data, "columns")
 
 
 def _file_stem(data: Any) -> str | None:

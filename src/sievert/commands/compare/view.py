@@ -3,10 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from sievert.charts import Dot
 from sievert.charts.risk_utility_map import limit_chart
+from sievert.commands.compare.result import (
+    Bits,
+    Compared,
+    Comparison,
+    Estimated,
+    LeastDisclosure,
+    ReleaseDistance,
+)
 from sievert.formatting import percent
 from sievert.report.numbers import (
     bits_text,
@@ -20,10 +27,14 @@ from sievert.report.parts import Data, NumberText, ReportPart
 
 Ends = tuple[NumberText, NumberText]
 NARROW = 0.15  # the width of an interval of a share that is worth telling
+LIMIT_HEADS = (
+    *("head_release", "head_distortion", "head_told"),
+    *("head_least", "head_bound", "head_ratio"),
+)
 RARE = 0.05  # a p-value up to which chance is not the reason
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SecretTexts:
     """What one release tells of one secret, and what it has lost, in bits per record."""
 
@@ -35,12 +46,13 @@ class SecretTexts:
     kept: NumberText  # a share with its interval, where that is narrow
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseTexts:
     """One release."""
 
     number: int
     label: str
+    release: Compared
     data: Data
     identity: NumberText
     corrected: NumberText
@@ -53,73 +65,92 @@ class ReleaseTexts:
 class ComparisonView(ReportPart):
     """All releases beside their original."""
 
+    @property
+    def comparison(self) -> Comparison:
+        """The result."""
+        return self.read(Comparison)
+
     @cached_property
     def secrets(self) -> tuple[str, ...]:
         """The secrets, in their order."""
-        return tuple(self.data["original"]["attribute_disclosure"])
+        return tuple(self.comparison.original.attribute)
 
     @cached_property
     def key(self) -> NumberText:
         """The information in the original key: the most that a release can tell of it."""
-        return bits_text(self.writer, self.data["releases"][0]["identity_disclosure"]["maximum"])
+        return bits_text(self.writer, self.comparison.releases[0].disclosed.identity.whole.maximum)
 
-    def before(self, secret: str, what: str) -> NumberText:
-        """A number of the original about a secret."""
-        return bits_text(self.writer, self.data["original"]["attribute_disclosure"][secret][what])
+    def before(self, secret: str) -> Bits:
+        """What the original tells of a secret."""
+        return self.comparison.original.attribute[secret]
+
+    def before_corrected(self, secret: str) -> NumberText:
+        """What the original tells of a secret, corrected for chance."""
+        return bits_text(self.writer, self.before(secret).whole.corrected)
 
     @cached_property
     def releases(self) -> tuple[ReleaseTexts, ...]:
         """Each release, in the order given."""
         each = self.data["releases"]
-        numbered = zip(range(1, len(each) + 1), release_names(each), each, strict=True)
-        return tuple(self._release(*release) for release in numbered)
-
-    def _release(self, number: int, label: str, data: Data) -> ReleaseTexts:
-        writer, numbers = self.writer, data["identity_disclosure"]
-        value = bits_text(writer, numbers["value"])
-        return ReleaseTexts(
-            number,
-            label,
-            data,
-            value,
-            bits_text(writer, numbers["corrected"]),
-            self._ends(*numbers["interval"]),
-            share_of(writer, value, self.key),
-            {s: self._secret(data, s) for s in self.secrets},
-            not numbers.get("deterministic", True) and 2 * numbers["chance"] > numbers["value"],
+        return tuple(
+            self._release(number, label, release, data)
+            for number, (label, release, data) in enumerate(
+                zip(release_names(each), self.comparison.releases, each, strict=True), 1
+            )
         )
 
-    def _ends(self, low: float, high: float) -> Ends:
+    def _release(self, number: int, label: str, release: Compared, data: Data) -> ReleaseTexts:
+        identity = release.disclosed.identity
+        whole = identity.whole
+        value = bits_text(self.writer, whole.value)
+        return ReleaseTexts(
+            number=number,
+            label=label,
+            release=release,
+            data=data,
+            identity=value,
+            corrected=bits_text(self.writer, whole.corrected),
+            interval=self._ends(whole),
+            share=share_of(self.writer, value, self.key),
+            secrets={s: self._secret(release, s) for s in self.secrets},
+            at_most=identity.deterministic is False and 2 * whole.chance > whole.value,
+        )
+
+    def _ends(self, estimate: Estimated) -> Ends:
+        low, high = estimate.interval
         return bits_text(self.writer, low), bits_text(self.writer, high)
 
-    def _secret(self, data: Data, secret: str) -> SecretTexts:
-        writer, numbers = self.writer, data["attribute_disclosure"][secret]
-        loss = data["information_loss"][secret]
-        lost, whole = self.lost(loss), self.before(secret, "corrected")
-        low, high = loss["interval"]
+    def _secret(self, release: Compared, secret: str) -> SecretTexts:
+        told = release.disclosed.attribute[secret].whole
+        loss = release.disclosed.loss[secret].whole
+        lost = self.lost(loss)
+        whole = self.before_corrected(secret)
+        share = share_of(self.writer, lost, whole, rest=True)
         return SecretTexts(
-            bits_text(writer, numbers["value"]),
-            bits_text(writer, numbers["corrected"]),
-            self._ends(*numbers["interval"]),
-            lost,
-            self._ends(low, high),
-            self._kept(share_of(writer, lost, whole, rest=True), numbers["corrected"], whole, loss),
+            value=bits_text(self.writer, told.value),
+            corrected=bits_text(self.writer, told.corrected),
+            interval=self._ends(told),
+            lost=lost,
+            lost_interval=self._ends(loss),
+            kept=self._kept(share, told.corrected, whole, loss),
         )
 
-    def lost(self, numbers: Data) -> NumberText:
+    def lost(self, estimate: Estimated) -> NumberText:
         """What was lost beyond chance; no number where the estimate is none."""
-        if numbers.get("reason") is not None:
+        if estimate.reason is not None:
             return NumberText(self.say("lost_unknown"), None)
-        return bits_text(self.writer, numbers.get("excess", numbers["corrected"]))
+        return bits_text(self.writer, estimate.beyond)
 
-    def _kept(self, share: NumberText, told: float, whole: NumberText, loss: Data) -> NumberText:
+    def _kept(
+        self, share: NumberText, told: float, whole: NumberText, loss: Estimated
+    ) -> NumberText:
         """The share that is kept; no number where its interval is wide.
 
         Nor where a release seems to tell more than its original: one of both is not known well.
         """
         if share.number is None or not whole.number:
             return share
-        least, most = loss["interval"]
+        least, most = loss.interval
         if told > whole.number or most - least > NARROW * whole.number:
             return NumberText(self.say("keeps_no_share"), None)
         kept = (1.0 - end / whole.number for end in (most, least))
@@ -131,8 +162,10 @@ class ComparisonView(ReportPart):
     @cached_property
     def dominators(self) -> Mapping[int, tuple[int, ...]]:
         """Of each release those that are nowhere worse and somewhere better."""
-        numbers = {r.data["name"]: r.number for r in self.releases}
-        return {r.number: tuple(numbers[n] for n in r.data["dominated_by"]) for r in self.releases}
+        numbers = {r.release.name: r.number for r in self.releases}
+        return {
+            r.number: tuple(numbers[name] for name in r.release.dominated_by) for r in self.releases
+        }
 
     def dominating(self, release: ReleaseTexts) -> str:
         """The releases that dominate one, in words."""
@@ -158,19 +191,44 @@ class ComparisonView(ReportPart):
         lows = [t.lost_interval[0].number for _, t in each]
         return () if all(low is None or end is None or low <= end for low in lows) else best
 
-    def by_chance(self, secret: str, what: str) -> tuple[ReleaseTexts, ...]:
-        """Releases whose information, or loss, may be due to chance; not where it is not known."""
+    def told_by_chance(self, secret: str) -> tuple[ReleaseTexts, ...]:
+        """Releases whose information may be due to chance; not where the loss is not known."""
         return tuple(
             r
             for r in self.releases
-            if (r.data[what][secret]["p_value"] or 0.0) > RARE
+            if (r.release.disclosed.attribute[secret].whole.p_value or 0.0) > RARE
             and r.secrets[secret].lost.number is not None
         )
 
-    def at_nothing(self, secret: str, which: str) -> tuple[ReleaseTexts, ...]:
-        """Releases whose interval, or lost_interval, begins at 0."""
-        ends = {r.number: getattr(r.secrets[secret], which)[0].number for r in self.releases}
-        return tuple(r for r in self.releases if (end := ends[r.number]) is not None and end <= 0)
+    def lost_by_chance(self, secret: str) -> tuple[ReleaseTexts, ...]:
+        """Releases whose loss may be due to chance; not where it is not known."""
+        return tuple(
+            r
+            for r in self.releases
+            if (r.release.disclosed.loss[secret].whole.p_value or 0.0) > RARE
+            and r.secrets[secret].lost.number is not None
+        )
+
+    def told_near_nothing(self, secret: str) -> tuple[ReleaseTexts, ...]:
+        """Releases for which the interval of what is told begins at 0."""
+        return tuple(r for r in self.releases if _begins_at_nothing(r.secrets[secret].interval))
+
+    def lost_near_nothing(self, secret: str) -> tuple[ReleaseTexts, ...]:
+        """Releases for which the interval of what is lost begins at 0."""
+        return tuple(
+            r for r in self.releases if _begins_at_nothing(r.secrets[secret].lost_interval)
+        )
+
+
+def _begins_at_nothing(ends: Ends) -> bool:
+    low = ends[0].number
+    return low is not None and low <= 0
+
+
+def comparison_view(part: ReportPart) -> ComparisonView:
+    """A comparison in the words of its part of a page."""
+    result = part.read(Comparison)
+    return ComparisonView(part.kind, part.data, part.writer, part.number, result)
 
 
 def _lowest(
@@ -185,80 +243,104 @@ def _lowest(
 CurvePoint = tuple[NumberText, NumberText, NumberText]  # distortion, least, bound
 
 
-# One release beside the best one that changes as much, as sentences name its numbers.
-DistanceToLimit = dict[str, Any]
+@dataclass(frozen=True, kw_only=True)
+class DistanceToLimit:
+    """One release beside the best one that changes as much, as sentences name its numbers."""
+
+    release: str
+    secret: str
+    distortion: NumberText
+    told: NumberText
+    least: NumberText
+    bound: NumberText
+    ratio: NumberText
 
 
 def distances(view: ComparisonView, secret: str) -> Iterator[DistanceToLimit]:
     """Each release against the limit of one secret; those that were not placed are left out."""
     for release in view.releases:
-        if (data := (release.data.get("limit") or {}).get(secret)) is not None:
-            told, least, bound = (
-                bits_text(view.writer, data[k]) for k in ("disclosed", "least", "bound")
-            )
-            yield {
-                "release": release.label,
-                "secret": view.writer.name(secret),
-                "distortion": proportion(view.writer, data["distortion"]),
-                "told": told,
-                "least": least,
-                "bound": bound,
-                "ratio": times(view.writer, told, least),
-            }
+        distance = release.release.limit.get(secret)
+        if distance is not None:
+            yield _distance_texts(view, release.label, secret, distance)
+
+
+def _distance_texts(
+    view: ComparisonView, label: str, secret: str, distance: ReleaseDistance
+) -> DistanceToLimit:
+    told = bits_text(view.writer, distance.disclosed)
+    least = bits_text(view.writer, distance.least)
+    return DistanceToLimit(
+        release=label,
+        secret=view.writer.name(secret),
+        distortion=proportion(view.writer, distance.distortion),
+        told=told,
+        least=least,
+        bound=bits_text(view.writer, distance.bound),
+        ratio=times(view.writer, told, least),
+    )
 
 
 def limit_point(view: ComparisonView) -> tuple[str, str] | None:
     """How far the releases are from the limit of the first secret; None without a limit."""
-    secret = next(iter(view.data.get("limit") or {}), None)
+    secret = next(iter(view.comparison.limits), None)
     each = [] if secret is None else list(distances(view, secret))
     if secret is None or not each:
         return None
-    known = [d for d in each if d["ratio"].number is not None]
+    known = [d for d in each if d.ratio.number is not None]
     name = view.writer.name(secret)
     if not known:
         return view.say("far_unknown", secret=name), view.say("far_unknown_why")
     if len(known) == 1:
         key = "far_one" if len(each) == 1 else "far_some"
-        return view.say("far_times", **known[0]), view.say(key, **known[0])
-    low, high = (end(known, key=lambda d: d["ratio"].number) for end in (min, max))
-    head = view.say("far_range", secret=name, low=low["ratio"], high=high["ratio"])
-    return head, view.say("far_names", nearest=low["release"], farthest=high["release"])
+        return view.say("far_times", **vars(known[0])), view.say(key, **vars(known[0]))
+    low = min(known, key=_ratio)
+    high = max(known, key=_ratio)
+    head = view.say("far_range", secret=name, low=low.ratio, high=high.ratio)
+    return head, view.say("far_names", nearest=low.release, farthest=high.release)
+
+
+def _ratio(distance: DistanceToLimit) -> float:
+    return distance.ratio.number or 0.0
 
 
 def limit_chapter(
     view: ComparisonView, number: int, secret: str, *, pictured: bool
 ) -> Iterator[Chapter]:
     """The map with the limit, and each release beside what would have been possible."""
-    limit = (view.data.get("limit") or {}).get(secret)
+    limit = view.comparison.limits.get(secret)
     each = list(distances(view, secret))
     if limit is None or not each:
         return
     name = view.writer.name(secret)
     curve = _curve(view, limit)
     grid = _grid(view, name, each, curve)
-    drawn = [d for d in each if None not in (d["distortion"].number, d["told"].number)]
+    drawn = [d for d in each if None not in (d.distortion.number, d.told.number)]
     picture = pictured and drawn and len(curve) > 1
     inner = (
         BulletList(tuple(_sentence(view, d) for d in each)),
-        _picture(view, name, drawn, curve, grid, merged=limit["merged"]) if picture else grid,
+        _picture(view, name, drawn, curve, grid, merged=limit.merged) if picture else grid,
         *(Paragraph(text, "note") for text in _notes(view, limit)),
         Paragraph(view.say("limit_reading"), "reading"),
     )
-    yield Chapter(view.say("limit_title", secret=name), view.anchor(f"limit{number}"), inner)
+    anchor = f"{view.anchor('limit')}{number}"
+    yield Chapter(view.say("limit_title", secret=name), anchor, inner)
 
 
 def _sentence(view: ComparisonView, distance: DistanceToLimit) -> str:
-    key = "" if distance["ratio"].number is not None else "_no_ratio"
-    key = "_unknown" if distance["least"].number is None else key
-    return view.say(f"placed{key}", **distance)
+    if distance.least.number is None:
+        key = "placed_unknown"
+    else:
+        key = "placed_no_ratio" if distance.ratio.number is None else "placed"
+    return view.say(key, **vars(distance))
 
 
-def _curve(view: ComparisonView, limit: Data) -> list[CurvePoint]:
+def _curve(view: ComparisonView, limit: LeastDisclosure) -> list[CurvePoint]:
     """Points of the limit as they are shown, each once."""
     shown: dict[tuple[float | None, float | None], CurvePoint] = {}
-    for point in limit["points"]:
-        at = proportion(view.writer, point["distortion"])
-        least, bound = (bits_text(view.writer, point[k]) for k in ("least", "bound"))
+    for point in limit.points:
+        at = proportion(view.writer, point.at)
+        least = bits_text(view.writer, point.objective)
+        bound = bits_text(view.writer, None if limit.merged else point.bound)
         if None not in (at.number, least.number):
             shown.setdefault((at.number, least.number), (at, least, bound))
     return list(shown.values())
@@ -275,11 +357,10 @@ def _picture(
 ) -> Picture:
     dots = []
     for d in distances:
-        told, least = d["told"].number, d["least"].number
-        low = told if least is None else least
-        dots.append(
-            Dot(name=d["release"], across=d["distortion"].number, up=told, interval=(low, told))
-        )
+        told = d.told.number or 0.0
+        low = told if d.least.number is None else d.least.number
+        across = d.distortion.number or 0.0
+        dots.append(Dot(name=d.release, across=across, up=told, interval=(low, told)))
     spec = limit_chart(
         view.say("limit_chart", secret=secret),
         [view.say("limit_below_merged" if merged else "limit_below")],
@@ -298,23 +379,20 @@ def _grid(
     """Releases first, then the points of the limit; what none is below where that is known."""
     best = Link(view.say("limit_row"), "def-least_possible")
     rows: list[tuple[object, ...]] = [
-        tuple(d[k] for k in ("release", "distortion", "told", "least", "bound", "ratio"))
-        for d in distances
+        (d.release, d.distortion, d.told, d.least, d.bound, d.ratio) for d in distances
     ]
     rows += [(best, at, "", least, bound, "") for at, least, bound in curve]
-    head = view.texts.each(
-        "compared.head", ("release", "distortion", "told", "least", "bound", "ratio")
-    )
+    head = [view.say(key) for key in LIMIT_HEADS]
     if all(bound.number is None for _, _, bound in curve):
         head, rows = [*head[:4], head[5]], [(*row[:4], row[5]) for row in rows]
     return make_grid(view.say("limit_caption", secret=secret), head, rows)
 
 
-def _notes(view: ComparisonView, limit: Data) -> Iterator[str]:
+def _notes(view: ComparisonView, limit: LeastDisclosure) -> Iterator[str]:
     """From which distortion on a release can tell nothing, and what is unknown of the limit."""
-    silent = proportion(view.writer, limit["perfect"])
+    silent = proportion(view.writer, limit.perfect)
     yield view.say("perfect_unknown" if silent.number is None else "perfect", distortion=silent)
-    if limit["merged"]:
+    if limit.merged:
         yield view.say("limit_merged")
-    if limit["reached"] is False:
+    if not limit.reached:
         yield view.say("limit_not_reached")

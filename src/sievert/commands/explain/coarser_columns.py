@@ -1,6 +1,6 @@
-"""Coarser versions of columns: by a hierarchy that is given, or by a proposal.
+"""Coarser versions of columns, by a given hierarchy or by a proposal.
 
-Nothing changes in the data: the same table is measured with values merged. The description of a
+The data does not change: the same table is measured with merged values. The description of a
 coarser column names no value.
 """
 
@@ -20,7 +20,7 @@ MOST_VALUES = 10**5  # different values of a column for which a hierarchy is pro
 
 @dataclass(frozen=True)
 class CoarserColumn:
-    """One way to coarsen a column: its description and the new code of every old one."""
+    """One way to coarsen a column: its description, and the new code of each old one."""
 
     column: str
     how: str
@@ -31,7 +31,7 @@ class CoarserColumn:
 def measure_coarser(
     combinations: CombinationCounts, columns: Sequence[CoarserColumn]
 ) -> dict[str, Any]:
-    """The measures of the table with these columns coarsened, as they stand in the JSON."""
+    """Measure the table with the coarser `columns`; return the entry of the JSON."""
     whole = measure_whole(combinations.merge_values({c.column: c.codes for c in columns})).to_dict()
     whole["coarsened"] = [{"column": c.column, "how": c.how, "values": c.values} for c in columns]
     return {name: whole[name] for name in ("coarsened", "reidentification", "inference")}
@@ -40,7 +40,7 @@ def measure_coarser(
 def coarser_columns(
     combinations: CombinationCounts, hierarchies: Mapping[str, Any]
 ) -> dict[str, list[CoarserColumn]]:
-    """The ways to coarsen each column that has any: by its hierarchy where one is given."""
+    """List the ways to coarsen each column that has any, by its hierarchy if one is given."""
     ways = {c: coarser_column(combinations, c, hierarchies.get(c)) for c in combinations.quasi}
     return {column: coarser for column, coarser in ways.items() if coarser}
 
@@ -48,7 +48,7 @@ def coarser_columns(
 def coarser_column(
     combinations: CombinationCounts, column: str, hierarchy: Any
 ) -> list[CoarserColumn]:
-    """The ways to coarsen one column: the levels that merge values, and leave more than one."""
+    """List the ways to coarsen one column: levels that merge values, and leave more than one."""
     at = combinations.quasi.index(column)
     texts = combinations.classes.values[at]
     records = combinations.classes.totals(at)

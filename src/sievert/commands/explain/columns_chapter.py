@@ -21,13 +21,12 @@ KEYS = {"min": "least", "mean": "mean", "max": "most"}
 def chapters(view: ExplanationView) -> Iterator[Chapter]:
     """Shares, the path and the curve, and the most telling sets."""
     for key, write, title in (
-        ("shares", _shares, why.finding(view)),
-        ("curve", _curve, _suffice_title(view)),
-        ("sets", _sets, _pair_title(view)),
+        ("shares", _shares, why.finding(view) or view.say("shares_title")),
+        ("curve", _curve, _suffice_title(view) or view.say("curve_title")),
+        ("sets", _sets, _pair_title(view) or view.say("sets_title")),
     ):
         blocks = tuple(write(view))
         if blocks:
-            title = title or view.say(f"{key}_title")
             yield Chapter(title, view.anchor(key), blocks, screen=key != "sets")
 
 

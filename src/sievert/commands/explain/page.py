@@ -108,8 +108,13 @@ def _helps(view: ExplanationView) -> Iterator[tuple[str, str]]:
         view.writer.count(r["reidentification"]["k_anonymity"]) if nobody else view.alone(r)
         for r in (view.whole, first.data, second.data)
     )
-    ending = "_k" if nobody else "_none" if not left.number else "_one" if left.number == 1 else ""
-    text = view.say(f"helps{ending}", name=first.words, left=left, now=now)
+    if nobody:
+        key = "helps_k"
+    elif not left.number:
+        key = "helps_none"
+    else:
+        key = "helps_one" if left.number == 1 else "helps"
+    text = view.say(key, name=first.words, left=left, now=now)
     if len(each) > 1:
         text = f"{text} {view.say('helps_other', name=second.words, left=other)}"
     yield view.say("help_without" if first.kind == "without" else "help_coarser"), text

@@ -1,18 +1,18 @@
-"""Plan the work of an explanation before it starts, and leave out what would be too much.
+"""The plan of an explanation: the work before it starts, without what would be too much.
 
-The unit of work is a cell that is sorted: one combination of values with a secret, once for every
-64 bits of the columns that are compared. The plan depends only on the table and the options, so the
-same table has the same plan on every machine.
+The unit of work is a sorted cell: one combination of values with a secret, once for every 64 bits
+of the columns that are compared. The plan depends only on the table and the options, so the same
+table has the same plan on every machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sievert.attacks.suda import ALL_SIZES, MOST_SETS, number_of_sets
-from sievert.counts.cube import MOST_BITS
+from sievert.counts.cube import MOST_BITS, Cube
 from sievert.errors import ExhaustedError, require
 from sievert.formatting import plural
 from sievert.formatting.remarks import Figure, Joined, Remark, figure
@@ -20,21 +20,21 @@ from sievert.measurement.combinations import CombinationCounts, PeopleCombinatio
 from sievert.measurement.subset_chapters import LEAST_ORDERS, SubsetSettings, default_orders
 from sievert.measurement.subsets import largest_size
 
-CELLS_PER_SECOND = 5 * 10**6  # that a slow machine sorts
-MOST_CELLS = 5 * 10**9  # that are sorted where there is no --timeout
+CELLS_PER_SECOND = 5 * 10**6  # cells that a slow machine sorts in a second
+MOST_CELLS = 5 * 10**9  # cells that are sorted if there is no --timeout
 MOST_CHANGES = 20  # rare values and lookalikes without which the table is measured
-DEFAULT_SIZE = 3  # of minimal uniques where there are too many columns to search all sizes
-SPLITS = 16  # classes that are split by a set of columns in the time in which one cell is sorted
-PEOPLE = 4  # times the work, where cells are sightings of people
+DEFAULT_SIZE = 3  # of minimal uniques, if there are too many columns to search all sizes
+SPLITS = 16  # classes that a set of columns splits in the time in which one cell is sorted
+PEOPLE = 4  # times the work, if cells are sightings of people
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExplanationPlan:
-    """What is counted: the sizes of the table, and how much of it is measured.
+    """The sizes of the table, and the limits on what is measured of it.
 
-    `size` and `budget` limit the subsets, `orders` are those of the columns for shares, `suda_size`
-    is the largest of minimal uniques (0: none are searched), `coarser` the ways to coarsen columns.
-    `given` names the choices that the caller has made, which stay.
+    `size` and `budget` limit the subsets, and `orders` the orders of columns for shares.
+    `suda_size` is the largest size of minimal uniques (0: none are searched). `coarser` is the
+    number of ways to coarsen columns. `given` names the choices of the caller, which stay.
     """
 
     columns: int
@@ -50,7 +50,7 @@ class ExplanationPlan:
     given: frozenset[str] = frozenset()
 
     def subset_settings(self, settings: SubsetSettings) -> SubsetSettings:
-        """The settings of the caller, with the limits of this plan."""
+        """Put the limits of this plan into the settings of the caller."""
         size = self.size if self.budget is None else None
         return SubsetSettings(
             max_size=size,
@@ -62,12 +62,12 @@ class ExplanationPlan:
 
     @property
     def complete(self) -> bool:
-        """Whether all subsets are measured."""
+        """Tell whether all subsets are measured."""
         return self.size == self.columns and self.budget is None
 
     @property
     def parts(self) -> dict[str, int]:
-        """Sorted cells of each step."""
+        """The sorted cells of each step."""
         whole = self.cells * self.words
         few = self.budget or number_of_sets(self.columns, self.size)
         return {
@@ -81,21 +81,23 @@ class ExplanationPlan:
 
     @property
     def work(self) -> int:
-        """Sorted cells of all steps."""
+        """The sorted cells of all steps."""
         return sum(self.parts.values())
 
     def smaller(self) -> ExplanationPlan | None:
-        """The next smaller plan; None where nothing more can be left out."""
+        """Make the next smaller plan; None if nothing more can be left out."""
         if not self.complete and "orders" not in self.given and self.orders > LEAST_ORDERS:
             return replace(self, orders=max(LEAST_ORDERS, self.orders // 2))
         if self.budget is None and "max-size" not in self.given and self.size > 1:
             return replace(self, size=self.size - 1)
         if self.suda_size and "max-size" not in self.given:
             return replace(self, suda_size=self.suda_size - 1)
-        return replace(self, coarser=self.coarser // 2) if self.coarser else None
+        if self.coarser:
+            return replace(self, coarser=self.coarser // 2)
+        return None
 
     def fit(self, most: int) -> ExplanationPlan:
-        """The first of ever smaller plans that has at most `most` work, or the smallest plan."""
+        """Make the plan smaller until its work is at most `most`, or until it is the smallest."""
         plan = self
         while plan.work > most:
             smaller = plan.smaller()
@@ -105,7 +107,7 @@ class ExplanationPlan:
         return plan
 
     def describe(self, full: ExplanationPlan) -> list[Remark]:
-        """What differs from the full plan."""
+        """List the differences from the full plan."""
         changes: list[Remark] = []
         if self.orders < full.orders:
             what = Remark("orders", number=Figure(self.orders))
@@ -124,7 +126,7 @@ class ExplanationPlan:
         return changes
 
     def to_dict(self, full: ExplanationPlan, most: int) -> dict[str, Any]:
-        """The chapter of the JSON."""
+        """Make the chapter of the JSON."""
         return {
             "unit": "sorted cells",
             "work": self.parts,
@@ -140,21 +142,31 @@ def _instead(what: Remark, number: Figure) -> Remark:
 
 
 def largest_minimal_unique(columns: int, max_size: int | None) -> int:
-    """Up to which size minimal uniques are searched unless the work is too much."""
+    """The largest size of minimal uniques that are searched, unless the work is too much."""
     if columns <= ALL_SIZES:
-        return columns if max_size is None or max_size >= columns - 1 else max_size
+        if max_size is None or max_size >= columns - 1:
+            return columns
+        return max_size
     return min(max_size or DEFAULT_SIZE, largest_size(columns, MOST_SETS))
 
 
 def plan_explanation(
     combinations: CombinationCounts, settings: SubsetSettings, coarser: int, ranked: int
 ) -> ExplanationPlan:
-    """The whole explanation as the options ask for it."""
+    """Plan the whole explanation, as the options ask for it."""
     n = len(combinations.quasi)
     classes = combinations.classes
-    choices = {name: getattr(settings, name) for name in ("max_size", "orders", "budget")}
+    choices = {
+        "max-size": settings.max_size,
+        "orders": settings.orders,
+        "budget": settings.budget,
+    }
     people = isinstance(combinations, PeopleCombinations)
-    cubes = combinations.cubes if people else [*combinations.secrets.values()] or [classes]
+    cubes: Sequence[Cube] = [classes]
+    if people:
+        cubes = combinations.cubes
+    elif combinations.secrets:
+        cubes = list(combinations.secrets.values())
     return ExplanationPlan(
         columns=n,
         classes=len(classes.counts),
@@ -166,14 +178,17 @@ def plan_explanation(
         orders=settings.orders or default_orders(n),
         suda_size=0 if people else largest_minimal_unique(n, settings.max_size),
         coarser=coarser,
-        given=frozenset(name.replace("_", "-") for name, n in choices.items() if n is not None),
+        given=frozenset(name for name, choice in choices.items() if choice is not None),
     )
 
 
 def reduce_plan(
     full: ExplanationPlan, timeout: float | None
 ) -> tuple[ExplanationPlan, Mapping[str, Any] | None, list[Remark]]:
-    """The plan that fits the time, its chapter and a remark; refused where none fits."""
+    """Reduce a plan to the time there is; return it with its chapter and a remark.
+
+    It is an error if even the smallest plan takes too long.
+    """
     most = MOST_CELLS if timeout is None else int(timeout * CELLS_PER_SECOND)
     plan = full.fit(most)
     needed = -(-plan.work // CELLS_PER_SECOND)

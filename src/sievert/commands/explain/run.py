@@ -1,4 +1,4 @@
-"""The steps of an explanation: each takes the counts of the table and returns its chapters."""
+"""The work of explain: each step takes the counts of the table and returns its chapters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,11 @@ from sievert.measurement.combinations import (
     PeopleCombinations,
     count_combinations,
 )
-from sievert.measurement.population_risks import LARGE, PopulationRisks, describe_population
+from sievert.measurement.population_risks import (
+    LARGE_POPULATION,
+    PopulationRisks,
+    describe_population,
+)
 from sievert.measurement.population_settings import check_rows_of_people
 from sievert.measurement.subset_chapters import SubsetSettings, measure_subsets
 from sievert.measurement.subsets import Subset, Subsets, about_records, about_secret
@@ -58,9 +62,9 @@ class ExplanationTask:
 
     settings: ExplainSettings
     subsets: SubsetSettings
-    stated: Mapping[str, Any]  # the hierarchies of the policy, used where they fit
+    stated: Mapping[str, Any]  # the hierarchies of the policy, which are used if they fit
     distinct: tuple[str, ...] = ()  # columns whose values differ although they look alike
-    alpha: Fraction | None = None  # of a match, where missing values match anything
+    alpha: Fraction | None = None  # the share of a match, if missing values match anything
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +79,7 @@ class ExplanationRun:
 
     @property
     def settings(self) -> ExplainSettings:
-        """The options that were given."""
+        """The options of the command."""
         return self.task.settings
 
 
@@ -105,7 +109,7 @@ def run(settings: ExplainSettings, watch: Steps = no_progress) -> Explanation:
         alpha=settings.share_of_match(settings.missing),
     )
     stated = requested.read_as_stated({**source})
-    reading = Reading(watch, LARGE, verify=settings.verify, **stated)
+    reading = Reading(watch, LARGE_POPULATION, verify=settings.verify, **stated)
     records = settings.records
     inputs = [
         settings.data,
@@ -152,10 +156,10 @@ def run(settings: ExplainSettings, watch: Steps = no_progress) -> Explanation:
     if roles.quasi:
         unassessed = columns_without_role(questions, roles, settings.weight, settings.household)
     return Explanation(
-        description,
-        roles,
-        subsets,
-        chapters,
+        table=description,
+        roles=roles,
+        subsets=subsets,
+        chapters=chapters,
         warnings=tuple(explanation.warnings),
         unassessed=unassessed,
         **reading.clock.stop(),
@@ -163,7 +167,7 @@ def run(settings: ExplainSettings, watch: Steps = no_progress) -> Explanation:
 
 
 def in_people(questions: Questions, person: str, task: ExplanationTask) -> Questions:
-    """The table counted in people; of several rows no population is estimated."""
+    """Count the table in people; no population is estimated if somebody has several rows."""
     people = count_people(questions, person)
     several = people.people < questions.records
     check_rows_of_people(several, task.settings, task.alpha)
@@ -173,7 +177,7 @@ def in_people(questions: Questions, person: str, task: ExplanationTask) -> Quest
 def explain_risk(
     run: ExplanationRun, source: Mapping[str, Any], records: Any, target: Path | None
 ) -> tuple[tuple[Subset, ...], dict[str, Any]]:
-    """The subsets and the chapters of the quasi-identifiers; writes the record file if wanted."""
+    """Measure the subsets and make the chapters; write the record file to `target`, if any."""
     combinations = _count(run)
     ways = _coarser_ways(run, combinations)
     plan, planned = _plan(run, combinations, sum(map(len, ways.values())), source.get("timeout"))
@@ -212,11 +216,10 @@ def explain_risk(
     )
     if target is not None:
         run.clock("writing records", run.questions)
-        columns = {
-            **riskiest_records.record_columns(classes, scores, run.questions.people),
-            **({} if risks is None else risks.columns),
-            **_diversity(run, combinations, files.record_format(records)),
-        }
+        columns = riskiest_records.record_columns(classes, scores, run.questions.people)
+        if risks is not None:
+            columns |= risks.columns
+        columns |= _diversity(run, combinations, files.record_format(records))
         with files.name_output(records):
             microdata.write_row_marks(
                 run.questions, classes, columns, target, files.record_format(records)
@@ -230,7 +233,7 @@ def explain_risk(
 def _describe_population(
     run: ExplanationRun, combinations: CombinationCounts, source: Mapping[str, Any]
 ) -> PopulationRisks:
-    """The people behind the table, and the risk of each class by its weights."""
+    """Describe the people behind the table, and the risk of each class by its weights."""
     risks = describe_population(
         run.questions,
         run.roles.quasi,
@@ -249,7 +252,7 @@ def _describe_population(
 def _diversity(
     run: ExplanationRun, combinations: CombinationCounts, kind: str
 ) -> dict[str, tuple[str, list[int]]]:
-    """Of each class, the different values of each secret among the records that match it."""
+    """Count the values of each secret among the records that match each class."""
     columns = {}
     for secret, cells in combinations.secrets.items():
         numbers = class_values(cells, wildcard=run.task.alpha is not None)
@@ -283,22 +286,24 @@ def _count(run: ExplanationRun) -> CombinationCounts:
     return combinations
 
 
-def _fitting(run: ExplanationRun, combinations: CombinationCounts) -> dict[str, Any]:
-    """The hierarchies of the policy in which every value has its place."""
-    fitting = {}
-    for column in (c for c in run.task.stated if c in run.roles.quasi):
+def _complete_hierarchies(run: ExplanationRun, combinations: CombinationCounts) -> dict[str, Any]:
+    """Choose the hierarchies of the policy in which every value has a place."""
+    complete = {}
+    for column, hierarchy in run.task.stated.items():
+        if column not in run.roles.quasi:
+            continue
         try:
-            coarser_column(combinations, column, run.task.stated[column])
-            fitting[column] = run.task.stated[column]
+            coarser_column(combinations, column, hierarchy)
+            complete[column] = hierarchy
         except InputError:
             run.warnings.append(Remark("hierarchy_lacks", column=repr(column)))
-    return fitting
+    return complete
 
 
 def _plan(
     run: ExplanationRun, combinations: CombinationCounts, coarser: int, timeout: float | None
 ) -> tuple[ExplanationPlan, dict[str, Any]]:
-    """What is measured in the time there is, and the chapter that says so where it is not all."""
+    """Plan what is measured in the time there is; return the chapter on a reduced plan, too."""
     ranked = 0 if run.roles.sensitive else min(MOST_LISTED, len(run.questions.columns))
     full = plan_explanation(combinations, run.task.subsets, coarser, ranked)
     plan, chapter, remarks = reduce_plan(full, timeout)
@@ -309,14 +314,15 @@ def _plan(
 def _coarser_ways(
     run: ExplanationRun, combinations: CombinationCounts
 ) -> dict[str, list[CoarserColumn]]:
-    """The ways to coarsen each column, by its hierarchy where one is given."""
+    """List the ways to coarsen each column, by its hierarchy if one is given."""
     quasi = run.roles.quasi
     hierarchies = run.settings.hierarchies or {}
     for column in hierarchies:
         check_known("hierarchy: column", column, run.questions.columns)
         if column not in quasi:
             run.warnings.append(Remark("hierarchy_no_quasi", column=repr(column)))
-    return coarser_columns(combinations, {**_fitting(run, combinations), **hierarchies})
+    of_policy = _complete_hierarchies(run, combinations)
+    return coarser_columns(combinations, {**of_policy, **hierarchies})
 
 
 def _coarser_columns(
@@ -326,16 +332,17 @@ def _coarser_columns(
     ways: Mapping[str, Sequence[CoarserColumn]],
     most: int,
 ) -> dict[str, Any]:
-    """Measure each column left out or made coarser, and the columns made coarser together.
+    """Measure the table without each column, with coarser columns, and with all made coarser.
 
-    At most `most` ways are measured. The columns whose omission leaves fewest records unique are
-    measured first.
+    At most `most` ways to coarsen a column are measured, first those of the columns whose omission
+    leaves the fewest records unique.
     """
     pace = run.clock.count("measuring coarser columns", most + 1)
     quasi = run.roles.quasi
     without = {column: subsets.one(c for c in quasi if c != column) for column in quasi}
     by_help = sorted(ways, key=lambda c: without[c].reidentification["unique_count"] or 0)
-    measured = {id(way) for way in [way for c in by_help for way in ways[c]][:most]}
+    ordered = [way for column in by_help for way in ways[column]]
+    measured = {id(way) for way in ordered[:most]}
 
     def measure(chosen: list[CoarserColumn]) -> dict[str, Any]:
         pace()
@@ -350,12 +357,17 @@ def _coarser_columns(
         for at, column in enumerate(quasi)
     }
     middle = [coarser[(len(coarser) - 1) // 2] for coarser in ways.values()]
-    together = {"coarser_together": measure(middle)} if len(middle) > 1 else {}
-    return {"columns": columns, **together}
+    chapters: dict[str, Any] = {"columns": columns}
+    if len(middle) > 1:
+        chapters["coarser_together"] = measure(middle)
+    return chapters
 
 
 def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[dict[str, Any]]:
-    """Every column as the target, given the others; `combinations` of the quasi-identifiers."""
+    """Rank every column as a target, given the others.
+
+    `combinations` are those of the quasi-identifiers, if they were counted.
+    """
     questions = run.questions
     known = list(run.roles.quasi)
     run.clock("ranking columns", questions)
@@ -365,7 +377,7 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
         number = plural(len(columns), "column")
         run.warnings.append(Remark("ranked_first", number=figure(MOST_LISTED), columns=number))
         columns = list(dict.fromkeys([*known, *columns]))[:MOST_LISTED]
-    columns = [c for c in columns if _usable(run, c)]
+    columns = [c for c in columns if _is_usable(run, c)]
     known = known or _not_identifying(run, columns)
     if len(columns) < 2 or not known:
         return []
@@ -373,7 +385,8 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
     return rank_columns(questions, columns, known, cube)
 
 
-def _usable(run: ExplanationRun, column: str) -> bool:
+def _is_usable(run: ExplanationRun, column: str) -> bool:
+    """Tell whether a column can be ranked; warn if it cannot."""
     if column in run.questions.left_out:
         run.warnings.append(Remark("not_ranked_left_out", column=repr(column)))
         return False
@@ -386,7 +399,7 @@ def _usable(run: ExplanationRun, column: str) -> bool:
 
 
 def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
-    """The columns that do not have nearly one value per record."""
+    """Choose the columns that have clearly fewer values than records."""
     records = run.questions.records
     distinct = run.questions.distinct(columns)
     chosen = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]
@@ -408,9 +421,9 @@ MOST_PAIRS = 16  # known columns up to which each is tried alone
 def rank_columns(
     questions: Questions, columns: Sequence[str], known: Sequence[str], cube: Cube
 ) -> list[dict[str, Any]]:
-    """What the `known` columns disclose about each column, themselves excepted; the most first.
+    """Measure what the `known` columns disclose about each other column; rank by that.
 
-    `cube` holds the combinations of the known columns; other columns are counted with them.
+    `cube` has the combinations of the known columns; other columns are counted with them.
     """
     entries = []
     for column in columns:

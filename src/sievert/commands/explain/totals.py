@@ -1,4 +1,4 @@
-"""Totals of a numeric sensitive attribute that one or two people of a class make up."""
+"""Totals of a numeric secret that one or two people dominate in a class."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -11,13 +11,13 @@ from sievert.counts.cube import Cube, run_starts
 from sievert.counts.questions import Questions
 from sievert.hierarchies import NUMBER
 
-N_LARGEST = 2
-SHARE = 85
-PERCENT = 10
+N_LARGEST = 2  # people whose share of a total is limited
+SHARE = 85  # percent of a total that they may have
+PERCENT = 10  # by which the second person must be uncertain of the first person's value
 
 
 def dominated_totals(questions: Questions, secrets: Mapping[str, Cube]) -> dict[str, Any]:
-    """Of each secret that is a number, the classes whose total one or two people make up."""
+    """Count the classes whose total one or two people dominate, for each numeric secret."""
     return {
         secret: dominance_flags(cube)
         for secret, cube in secrets.items()
@@ -26,16 +26,16 @@ def dominated_totals(questions: Questions, secrets: Mapping[str, Cube]) -> dict[
 
 
 def _numeric(texts: Sequence[str | None]) -> bool:
-    """Whether all values are finite numbers."""
+    """Tell whether all values are finite numbers."""
     present = [t for t in texts if t is not None]
     return bool(present) and all(NUMBER.fullmatch(t) for t in present)
 
 
 def dominance_flags(cube: Cube) -> dict[str, Any]:
-    """In how many classes one or two people make up most of a numeric sensitive total.
+    """Count the classes in which one or two people have most of a total.
 
-    Floating point decides far from the limits, exact fractions near them. Missing values contribute
-    nothing; the rules do not apply to a class with a negative value.
+    Floating point decides far from the limits, and exact fractions near them. Missing values
+    contribute nothing. The rules do not apply to a class with a negative value.
     """
     exact = [Fraction(0) if t is None else Fraction(t) for t in cube.values[-1]]
     values = np.array([float(x) for x in exact])
@@ -46,7 +46,7 @@ def dominance_flags(cube: Cube) -> dict[str, Any]:
     counts = cube.counts[order]
     group = cube.owner[order]
     if not len(order):
-        return _flags(0, 0, 0, 0)
+        return _flags(classes=0, negative=0, n_k=0, p=0)
     starts = run_starts(group)
     ends = np.append(starts[1:], len(group)) - 1
     total = np.add.reduceat(amounts * counts, starts)
@@ -68,10 +68,16 @@ def dominance_flags(cube: Cube) -> dict[str, Any]:
         sum_ = sum((x * n for x, n in whole), Fraction(0))
         flagged_n[i] = bool(people.dominance(top, N_LARGEST, SHARE, total=sum_).details["flagged"])
         flagged_p[i] = bool(people.p_percent(top, PERCENT, total=sum_).details["flagged"])
-    return _flags(len(starts), int(negative.sum()), int(flagged_n.sum()), int(flagged_p.sum()))
+    return _flags(
+        classes=len(starts),
+        negative=int(negative.sum()),
+        n_k=int(flagged_n.sum()),
+        p=int(flagged_p.sum()),
+    )
 
 
-def _flags(classes: int, negative: int, n_k: int, p: int) -> dict[str, Any]:
+def _flags(*, classes: int, negative: int, n_k: int, p: int) -> dict[str, Any]:
+    """Make the entry of the JSON; `n_k` and `p` count the classes that break each rule."""
     return {
         "classes": classes,
         "classes_with_negative": negative,

@@ -1,9 +1,8 @@
 """Values that carry risk, and values that look like errors.
 
-A class of one column is a value; its discrimination rate is 1 - h_v/H(X), its share h_v =
-p(v)·H(X|v). A rare value may be an outlier or a typing error: the gain of omitting its records is
-measured, and a frequent value that resembles it is searched. Values are named only where the caller
-may see them.
+A class of one column is a value. Its discrimination rate is 1 - h_v/H(X), with h_v = p(v)·H(X|v). A
+rare value may be an outlier or a typing error: the gain of omitting its records is measured, and a
+frequent value that resembles it is searched. Values are named only if the caller may see them.
 """
 
 import unicodedata
@@ -23,17 +22,17 @@ from sievert.measures import kernel
 MOST_NAMED = 10  # values of a column that are listed
 MOST_SUSPECTS = 10
 RARE = 200  # a value is rare if at most one record in `RARE` has it
-MOST_RARE = 30  # records
-FEWER = 4  # and if it is `FEWER` times as rare as the mean value of its column
-FREQUENT = 10  # times as frequent as the value that resembles it
-SHORTEST = 4  # characters of a text in which one may be a typing error
+MOST_RARE = 30  # records that a rare value has at most
+FEWER = 4  # a rare value must be `FEWER` times as rare as the mean value of its column
+FREQUENT = 10  # times that a value must be more frequent than the one that resembles it
+SHORTEST = 4  # characters of a text that may have a typing error
 MOST_ALIKE = 20_000  # different values of a column that are compared
 VIOLATIONS = (2, 5)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnTally:
-    """For every code of one column: its records, its unique records, its smallest class."""
+    """The values of one column: for every code its records, unique records and smallest class."""
 
     column: str
     texts: tuple[str | None, ...]
@@ -41,7 +40,7 @@ class ColumnTally:
     uniques: Ints
     smallest: Ints
     below: Mapping[int, Ints]
-    rate: Floats | None  # of re-identification; None where there is one record only
+    rate: Floats | None  # of re-identification; None if there is only one record
     inference: Mapping[str, Floats | None]
 
     @property
@@ -57,15 +56,18 @@ class ColumnTally:
         return number_values(self.records)
 
     def describe(self, code: int, show: bool) -> dict[str, Any]:
-        """One value, with its text only where the caller may see it."""
-        return {
+        """Describe one value, with its text only if the caller may see it."""
+        entry: dict[str, Any] = {
             "column": self.column,
             "number": int(self.numbers[code]),
             "missing": self.texts[code] is None,
             "records": int(self.records[code]),
             "unique_count": int(self.uniques[code]),
             "smallest_class": int(self.smallest[code]),
-        } | ({"value": self.texts[code]} if show else {})
+        }
+        if show:
+            entry["value"] = self.texts[code]
+        return entry
 
     def rates(self, code: int) -> dict[str, Any]:
         """The discrimination rates of one value."""
@@ -78,7 +80,7 @@ class ColumnTally:
 
 
 def number_values(records: Ints) -> Ints:
-    """The number that stands for each value of a column that is not named: the rarest is 1.
+    """Number the values of a column, because they are not named: the rarest value is 1.
 
     Equally rare values are numbered in the order of their texts. Absent values come last.
     """
@@ -89,7 +91,7 @@ def number_values(records: Ints) -> Ints:
 
 
 def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
-    """The values of one column."""
+    """Count the values of the quasi-identifier at a place."""
     column = combinations.quasi[at]
     classes = combinations.classes
     codes = classes.codes[at].astype(np.int64)
@@ -120,7 +122,7 @@ def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
 
 
 def _rates(cube: Cube, column: str, records: int, one_value: bool) -> Floats | None:
-    """1 - h_v/H(S) of every value; None where the sensitive attribute has one value only."""
+    """The rates 1 - h_v/H(S) of all values; None if the secret has only one value."""
     cells = cube.roll_up((column, cube.columns[-1]))
     totals = cells.totals(1)
     totals = totals[totals > 0]
@@ -135,9 +137,9 @@ def _rates(cube: Cube, column: str, records: int, one_value: bool) -> Floats | N
 
 
 def riskiest_values(tally: ColumnTally, show: bool) -> dict[str, Any]:
-    """How many values of a column few records share, and the values of the highest rates.
+    """Count the values that few records share, and list the values with the highest rates.
 
-    The fewer records have a value, the higher its rate; equal ones are in the order of their texts.
+    The fewer records have a value, the higher its rate. Equal ones are in the order of their texts.
     """
     present = np.flatnonzero(tally.records)
     order = present[np.argsort(tally.numbers[present])]
@@ -145,27 +147,30 @@ def riskiest_values(tally: ColumnTally, show: bool) -> dict[str, Any]:
     def describe(codes: Ints) -> list[dict[str, Any]]:
         return [tally.describe(c, show) | tally.rates(c) for c in codes[:MOST_NAMED].tolist()]
 
-    return {
-        "column": tally.column,
-        "values": len(present),
-        "rare_at_most": tally.rare,
-        "fewest": [
+    fewest = []
+    for size in np.unique(tally.records[present])[:5].tolist():
+        codes = present[tally.records[present] == size]
+        fewest.append(
             {
                 "records": size,
                 "values": len(codes),
                 "unique_count": int(tally.uniques[codes].sum()),
                 "discrimination_rate": tally.rates(int(codes[0]))["discrimination_rate"],
             }
-            for size in np.unique(tally.records[present])[:5].tolist()
-            for codes in [present[tally.records[present] == size]]
-        ],
+        )
+    inference: dict[str, list[dict[str, Any]]] = {}
+    for secret, rate in tally.inference.items():
+        inference[secret] = []
+        if rate is not None:
+            by_rate = np.lexsort((present, -tally.records[present], -rate[present]))
+            inference[secret] = describe(present[by_rate])
+    return {
+        "column": tally.column,
+        "values": len(present),
+        "rare_at_most": tally.rare,
+        "fewest": fewest,
         "riskiest": describe(order),
-        "inference": {
-            s: []
-            if rate is None
-            else describe(present[np.lexsort((present, -tally.records[present], -rate[present]))])
-            for s, rate in tally.inference.items()
-        },
+        "inference": inference,
     }
 
 
@@ -175,7 +180,7 @@ def riskiest_values(tally: ColumnTally, show: bool) -> dict[str, Any]:
 def rare_values(
     combinations: CombinationCounts, columns: Sequence[ColumnTally], whole: Subset, show: bool
 ) -> list[dict[str, Any]]:
-    """Rare values whose records are mostly unique, and the gain of leaving those records out."""
+    """Find rare values whose records are mostly unique, and the gain of leaving them out."""
     candidates = []
     for place, tally in enumerate(columns):
         rare = (tally.records > 0) & (tally.records <= tally.rare)
@@ -187,17 +192,17 @@ def rare_values(
         for code in codes[order[:MOST_SUSPECTS]].tolist():
             counts = (-int(tally.uniques[code]), -int(small[code]), int(tally.records[code]))
             candidates.append((*counts, place, code))
-    return [
-        tally.describe(code, show)
-        | {"gain": gain(whole, rest) | {f"records_below_{k}": int(n[code]) for k, n in below}}
-        for *_, place, code in sorted(candidates)[:MOST_SUSPECTS]
-        for tally, below in [(columns[place], columns[place].below.items())]
-        for rest in [measure_whole(combinations.drop_value(tally.column, code))]
-    ]
+    suspects = []
+    for *_, place, code in sorted(candidates)[:MOST_SUSPECTS]:
+        tally = columns[place]
+        rest = measure_whole(combinations.drop_value(tally.column, code))
+        below = {f"records_below_{k}": int(n[code]) for k, n in tally.below.items()}
+        suspects.append(tally.describe(code, show) | {"gain": gain(whole, rest) | below})
+    return suspects
 
 
 def gain(before: Subset, after: Subset) -> dict[str, Any]:
-    """By how much the numbers fall (k: rises)."""
+    """Measure by how much the numbers fall, and by how much k rises."""
 
     def less(a: Any, b: Any) -> Any:
         return None if a is None or b is None else a - b
@@ -218,9 +223,9 @@ def gain(before: Subset, after: Subset) -> dict[str, Any]:
 def lookalikes(
     combinations: CombinationCounts, columns: Sequence[ColumnTally], whole: Subset, show: bool
 ) -> list[dict[str, Any]]:
-    """Values that differ from a much more frequent one by case, blanks, form or one letter.
+    """Find values that differ from a much more frequent one by case, blanks, form or one letter.
 
-    With the gain if they were the frequent one; those of the most records first.
+    Each has the gain of merging it with the frequent one. Values of the most records come first.
     """
     pairs = sorted(
         (-int(tally.records[code]), place, code, other, how)
@@ -232,35 +237,31 @@ def lookalikes(
         tally = columns[place]
         codes = np.arange(len(tally.texts), dtype=np.uint32)
         codes[code] = other
+        like: dict[str, Any] = {
+            "number": int(tally.numbers[other]),
+            "records": int(tally.records[other]),
+        }
+        if show:
+            like["value"] = tally.texts[other]
+        merged = measure_whole(combinations.merge_values({tally.column: codes}))
         similar.append(
             tally.describe(code, show)
-            | {
-                "differs_by": how,
-                "like": {
-                    "number": int(tally.numbers[other]),
-                    "records": int(tally.records[other]),
-                }
-                | ({"value": tally.texts[other]} if show else {}),
-                "gain": gain(
-                    whole, measure_whole(combinations.merge_values({tally.column: codes}))
-                ),
-            }
+            | {"differs_by": how, "like": like, "gain": gain(whole, merged)}
         )
     return similar
 
 
 def _similar_values(tally: ColumnTally) -> Iterator[tuple[int, int, str]]:
+    """Yield the codes of a value and of a more frequent one that it resembles, and how."""
     present = np.flatnonzero(tally.records)
     if len(present) > MOST_ALIKE:
         return
-    texts = [
-        (c, t)
-        for c in sorted(present.tolist(), key=lambda c: (-int(tally.records[c]), c))
-        if (t := tally.texts[c]) is not None
-    ]
     plain: dict[str, int] = {}  # the most frequent value of each plain form
     typos: dict[str, int] = {}  # and of each form with one character less
-    for code, text in texts:
+    for code in sorted(present.tolist(), key=lambda c: (-int(tally.records[c]), c)):
+        text = tally.texts[code]
+        if text is None:
+            continue
         form = _plain(text)
         other = plain.setdefault(form, code)
         if other != code:
@@ -271,11 +272,12 @@ def _similar_values(tally: ColumnTally) -> Iterator[tuple[int, int, str]]:
         if len(form) < SHORTEST or any(c.isdigit() for c in form):
             continue
         spellings = {form, *(form[:i] + form[i + 1 :] for i in range(len(form)))}
+        candidates = [typos[s] for s in spellings if s in typos]
         near = [
             c
-            for c in (typos[s] for s in spellings if s in typos)
-            if _one_edit(form, _plain(str(tally.texts[c])))
-            and tally.records[c] >= FREQUENT * tally.records[code]
+            for c in candidates
+            if tally.records[c] >= FREQUENT * tally.records[code]
+            and _one_edit(form, _plain(str(tally.texts[c])))
         ]
         if near:
             yield code, min(near, key=lambda c: (-int(tally.records[c]), c)), "one letter"
@@ -285,11 +287,12 @@ def _similar_values(tally: ColumnTally) -> Iterator[tuple[int, int, str]]:
 
 
 def _plain(text: str) -> str:
-    """A text without its case, its extra blanks and the Unicode form of its characters."""
+    """Remove the case, extra blanks and the Unicode form of characters from a text."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _difference(text: str, other: str) -> str:
+    """Say in what two texts with the same plain form differ."""
     forms: dict[str, Callable[[str], str]] = {
         "blanks": lambda v: " ".join(v.split()),
         "case": str.casefold,
@@ -299,7 +302,7 @@ def _difference(text: str, other: str) -> str:
 
 
 def _one_edit(a: str, b: str) -> bool:
-    """Whether changing, adding or leaving out one character, or swapping two, turns b into a.
+    """Tell whether b becomes a by changing, adding or omitting a character, or swapping two.
 
     >>> [_one_edit("lisbon", x) for x in ("lisbom", "lisbn", "lisbno", "lisboa", "london")]
     [True, True, True, True, False]

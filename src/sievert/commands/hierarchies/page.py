@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sievert.commands.hierarchies.result import ProposedHierarchies
+from sievert.commands.hierarchies.result import REASONS, ProposedHierarchies
 from sievert.formatting import count
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
@@ -15,8 +15,9 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
-    """How many columns have a hierarchy, and that they are proposals."""
-    result, count = part.read(ProposedHierarchies), part.writer.count
+    """Say how many columns have a hierarchy, and that these are proposals."""
+    result = part.read(ProposedHierarchies)
+    count = part.writer.count
     values = {"number": count(result.proposed), "columns": count(len(result.columns))}
     return [(part.say("proposals", **values), part.say("decide"))]
 
@@ -27,7 +28,7 @@ def _columns(part: ReportPart) -> Any:
             part.writer.name(name),
             column.text,
             " ".join(part.writer.count(number).text for number in column.labels),
-            part.say(column.reason, distinct=count(column.distinct)),
+            part.texts(REASONS[column.reason], distinct=count(column.distinct)),
         )
         for name, column in part.read(ProposedHierarchies).columns.items()
     ]

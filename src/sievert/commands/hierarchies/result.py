@@ -1,4 +1,4 @@
-"""The result of `sievert hierarchies`: one hierarchy per column, and the TOML that holds them."""
+"""The result of `sievert hierarchies`: one hierarchy per column, and their TOML."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,16 +10,31 @@ from sievert.report.texts import read_texts
 from sievert.result import Result
 
 GIVEN = "given"
+# The text of each reason for a hierarchy.
+REASONS = {
+    GIVEN: "proposed.given",
+    "few_values": "proposed.few_values",
+    "numbers": "proposed.numbers",
+    "skewed_numbers": "proposed.skewed_numbers",
+    "dates": "proposed.dates",
+    "years": "proposed.years",
+    "codes": "proposed.codes",
+    "named_codes": "proposed.named_codes",
+    "nested_codes": "proposed.nested_codes",
+    "lost_zeros": "proposed.lost_zeros",
+    "short_codes": "proposed.short_codes",
+    "categories": "proposed.categories",
+}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProposedColumn:
     """The hierarchy of a quasi-identifier: how it is written, and why this one."""
 
-    given: Any  # as it is written: a text, or a tree
-    reason: str  # of a proposal; given, where it was given
-    distinct: int  # values
-    labels: tuple[int, ...]  # how many there are on each level
+    given: Any  # the specification: a text, or a tree
+    reason: str  # of a proposal; "given" if the user gave the hierarchy
+    distinct: int  # the number of different values
+    labels: tuple[int, ...]  # the number of labels on each level
     hierarchy: Hierarchy | None
 
     @classmethod
@@ -35,16 +50,18 @@ class ProposedColumn:
 
     @property
     def text(self) -> str:
-        """The specification, where it is one."""
+        """The specification if it is a text."""
         return self.given if isinstance(self.given, str) else GIVEN
 
     def written(self, *, fix: bool) -> Any:
-        """As a policy has it: with `fix` the same for other data, which may name values."""
+        """The form for a policy; `fix` gives other data the same labels, and may name values."""
         fixed = fix or not isinstance(self.given, str | Mapping)
-        return fixed_form(self.hierarchy) if fixed and self.hierarchy is not None else self.given
+        if fixed and self.hierarchy is not None:
+            return fixed_form(self.hierarchy)
+        return self.given
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ProposedHierarchies(Result):
     """A hierarchy for every quasi-identifier; `toml()` is what a policy can hold."""
 
@@ -72,7 +89,7 @@ class ProposedHierarchies(Result):
         texts = read_texts(None)
         lines = ["[hierarchies]"]
         for name, column in self.columns.items():
-            why = texts(f"proposed.{column.reason}", distinct=f"{column.distinct:,}")
+            why = texts(REASONS[column.reason], distinct=f"{column.distinct:,}")
             lines.append(f"{toml_value(name)} = {toml_value(column.written(fix=fix))}  # {why}")
         return "\n".join(lines) + "\n"
 

@@ -16,7 +16,7 @@ from sievert.settings.groups import reader_options
 
 
 def run(settings: HierarchiesSettings, watch: Steps = no_progress) -> ProposedHierarchies:
-    """Propose hierarchies for the columns of a table; `watch` is told of every step."""
+    """Propose hierarchies for the columns of a table; `watch` is called at every step."""
     requested = requested_roles(
         settings.policy,
         settings.quasi,
@@ -77,6 +77,6 @@ def propose_column(questions: Questions, name: str, given: Any) -> ProposedColum
         given=given,
         reason=reason,
         distinct=len(counts),
-        labels=tuple(len({*each}) for each in levels),
+        labels=tuple(len({*labels}) for labels in levels),
         hierarchy=tree,
     )

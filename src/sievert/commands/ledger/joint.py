@@ -13,7 +13,7 @@ from sievert.counts.joint_classes import (
     JointClasses,
     find_patterns,
     join_releases,
-    marked,
+    mark_numbers,
 )
 from sievert.counts.joint_values import (
     CommonValues,
@@ -104,16 +104,16 @@ class ReleasesTogether:
 
     def members(self, place: int) -> Bools:
         """Mark the people of a release, by their numbers."""
-        return marked(self.people[place], self._most)
+        return mark_numbers(self.people[place], self._most)
 
     def unique_in(self, place: int) -> Bools:
         """Mark the people whose rows are unique in one release."""
         own = self.patterns[place]
-        return marked(own.person[own.sizes == 1], self._most)
+        return mark_numbers(own.person[own.sizes == 1], self._most)
 
     def unique_together(self) -> Bools:
         """Mark the people who are unique in a joint class."""
-        return marked(self.joint.person[self.joint.sizes == 1], self._most)
+        return mark_numbers(self.joint.person[self.joint.sizes == 1], self._most)
 
     def audience(self, place: int) -> Audience:
         """The rows of one release."""
@@ -147,9 +147,9 @@ class ReleasesTogether:
         place = of_class[self.joint.number]
         person = self.joint.person[place >= 0]
         place = place[place >= 0]
-        one = marked(person[common.together[place] == 1], self._most)
-        alone = marked(person[common.alone[place] == 1], self._most)
-        doubtful = marked(person[common.none_common[place]], self._most)
+        one = mark_numbers(person[common.together[place] == 1], self._most)
+        alone = mark_numbers(person[common.alone[place] == 1], self._most)
+        doubtful = mark_numbers(person[common.none_common[place]], self._most)
         most = self._most
         least = np.full(most, np.iinfo(np.int64).max)
         largest = np.zeros(most, dtype=np.int64)

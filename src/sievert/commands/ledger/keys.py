@@ -10,7 +10,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.commands.ledger.joint import ReleasesTogether, number_words
 from sievert.commands.ledger.store import LedgerRelease, Pseudonyms
-from sievert.counts.joint_classes import marked
+from sievert.counts.joint_classes import mark_numbers
 from sievert.counts.questions import Questions
 from sievert.formatting import list_names
 from sievert.formatting.remarks import Caution, Figure, Remark
@@ -76,7 +76,7 @@ def count_respelt(
     ledger = _people_of(releases)
     hashes = pseudonyms.people([join_key(key) for key in keys])
     known, own = number_words([ledger, hashes])
-    there = marked(known, int(own.max()) + 1)[own]
+    there = mark_numbers(known, int(own.max()) + 1)[own]
     others: set[str] = set()
     for key, known_before in zip(keys, there.tolist(), strict=True):
         if not known_before:
@@ -84,7 +84,9 @@ def count_respelt(
             others.update(join_key(spelling) for spelling in spellings)
     known, own, other = number_words([ledger, hashes, pseudonyms.people([*others])])
     size = 1 + max(int(numbers.max(initial=-1)) for numbers in (known, own, other))
-    return int((marked(known, size) & marked(other, size) & ~marked(own, size)).sum())
+    return int(
+        (mark_numbers(known, size) & mark_numbers(other, size) & ~mark_numbers(own, size)).sum()
+    )
 
 
 def _people_of(releases: Sequence[LedgerRelease]) -> Ints:

@@ -11,7 +11,7 @@ from sievert.commands.ledger.joint import Audience, DisclosedPeople, ReleasesTog
 from sievert.commands.ledger.keys import join_key
 from sievert.commands.ledger.store import LedgerRelease, Pseudonyms, Secret
 from sievert.counts.cube import Cube, run_starts
-from sievert.counts.joint_classes import marked
+from sievert.counts.joint_classes import mark_numbers
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import recoded_people, recoded_rows
 from sievert.counts.sightings import class_numbers
@@ -145,7 +145,9 @@ class ClassMeasures:
         ids = {m for m in SHOWN | limited if not UNKNOWN & {*BY_ID[m].needs}}
         self._ids = [m for m in BY_ID if m in ids]
         self._undefined = {
-            m: Value(m, None, BY_ID[m].unit, BY_ID[m].riskier, ONLY_CODES)
+            m: Value(
+                id=m, value=None, unit=BY_ID[m].unit, riskier=BY_ID[m].riskier, reason=ONLY_CODES
+            )
             for m in BY_ID
             if m in limited - ids and "secret" in BY_ID[m].kinds
         }
@@ -191,7 +193,9 @@ class ClassMeasures:
 
         def cube(*names: str) -> Cube:
             codes = tuple(columns[name].astype(np.uint32) for name in names)
-            return Cube(names, codes, ones, tuple(texts[name] for name in names))
+            return Cube(
+                columns=names, codes=codes, counts=ones, values=tuple(texts[name] for name in names)
+            )
 
         if int(person.max()) + 1 < len(person):
             of_secrets = {s: cube(CLASS, s, PERSON) for s in secrets}
@@ -209,7 +213,7 @@ def renumber(numbers: Ints) -> Ints:
     >>> renumber(np.array([7, -1, 7, 3])).tolist()
     [2, 0, 2, 1]
     """
-    return np.asarray((np.cumsum(marked(numbers + 1)) - 1)[numbers + 1])
+    return np.asarray((np.cumsum(mark_numbers(numbers + 1)) - 1)[numbers + 1])
 
 
 def has_certain_value(classes: Ints, person: Ints, values: Ints) -> bool:
@@ -387,7 +391,7 @@ def joint_risk(together: ReleasesTogether, k: int | None) -> dict[str, Any]:
     unique = together.unique_together()
     alone = np.any([together.unique_in(i) for i in range(len(together.releases))], axis=0)
     return {
-        "people": int(marked(joint.person).sum()),
+        "people": int(mark_numbers(joint.person).sum()),
         "classes": len(joint.members),
         "k_anonymity": joint.smallest,
         "unique": int(unique.sum()),

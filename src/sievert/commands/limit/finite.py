@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.commands.limit.gaussian_model.normality import Normality
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.commands.limit.settings import LimitSettings
 from sievert.counts.questions import Questions
@@ -31,21 +32,21 @@ from sievert.releases.alphabets import (
     ReleaseAlphabet,
     ReleasedColumn,
     alphabets,
+    binned_remark,
     check_kind,
-    cut_at_quantiles,
+    cut_secret,
     describe_distortion,
-    in_bins,
     released_column,
 )
 from sievert.releases.channels import (
     CONVEX,
     LABELLED,
     channel_promise,
+    channel_to_values,
     draw,
     epsilon,
-    inside,
+    is_inside,
     solutions,
-    synthetic,
     trim,
 )
 from sievert.releases.files import TEXT, FileColumn
@@ -96,7 +97,7 @@ class LimitOutcome:
     parts: list[AlphabetResult]
     whole: dict[str, InformationEstimate]
     drawn: dict[str, FileColumn]
-    normality: dict[str, Any] | None = None  # of Gaussian columns: how Gaussian they are
+    normality: Normality | None = None  # of Gaussian columns: how Gaussian they are
 
 
 def read_original(
@@ -136,7 +137,7 @@ def read_original(
     people = (
         record_pairs.people(questions, wanted, None, name)
         if in_order
-        else record_pairs.People(name, questions.cube(wanted), keyed=False)
+        else record_pairs.People(name=name, cube=questions.cube(wanted), keyed=False)
     )
     table = LimitTable(
         roles=roles,
@@ -280,9 +281,9 @@ def _secret_codes(table: LimitTable) -> Ints:
     every = []
     for s in table.roles.sensitive:
         codes = table.codes(s)
-        if table.in_order and (cut := in_bins(table.people.texts(s), codes)) is not None:
+        if table.in_order and (cut := cut_secret(table.people.texts(s), codes)) is not None:
             codes = cut
-            table.notes.append(cut_at_quantiles(s))
+            table.notes.append(binned_remark(s))
         every.append(codes)
     if len(every) > 1:
         table.notes.append(Remark("secrets_as_one"))
@@ -327,7 +328,7 @@ def _solve(
     if len(best) > 1:
         return part, None
     channel = trim(best[0].channel)
-    channel = trim(synthetic(joint.weights, channel)) if model in LABELLED else channel
+    channel = trim(channel_to_values(joint.weights, channel)) if model in LABELLED else channel
     promise = channel_promise(alphabet, channel, joint)
     part = replace(part, channel=channel, epsilon=epsilon(channel), promise=promise)
     if not table.in_order:
@@ -341,8 +342,8 @@ def _solve(
             risk=risk,
             distortion=far,
             identity=ContingencyTable.from_codes(symbols, alphabet.of_record).information,
-            risk_inside=inside(risk.value, promise.risk_range),
-            distortion_inside=inside(far, promise.distortion_range),
+            risk_inside=is_inside(risk.value, promise.risk_range),
+            distortion_inside=is_inside(far, promise.distortion_range),
         ),
     ), symbols
 
@@ -352,7 +353,7 @@ def _point(
 ) -> TradeoffPoint:
     distortion = best.distortion
     if distortion is None:  # of the synthetic release
-        channel = synthetic(joint.weights, trim(best.channel))
+        channel = channel_to_values(joint.weights, trim(best.channel))
         distortion = float(joint.weights @ np.einsum("ij,ij->i", channel, alphabet.distortion))
     return TradeoffPoint(
         columns=alphabet.names,

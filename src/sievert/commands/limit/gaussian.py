@@ -19,7 +19,7 @@ from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
 from sievert.formatting.remarks import Remark, figure
 from sievert.numerics.special_functions import NORMAL_QUANTILE
-from sievert.releases.channels import Promise, inside
+from sievert.releases.channels import Promise, is_inside
 from sievert.releases.files import FileColumn
 
 AGAIN = 40  # releases that are drawn for an interval
@@ -81,8 +81,9 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
         promise=promise,
         achieved=None if promise is None else _check_release(x, y, released, weights, promise),
     )
-    checked = None if first.normality is None else first.normality.to_dict()
-    return LimitOutcome(alphabet="gaussian", parts=[part], whole={}, drawn=drawn, normality=checked)
+    return LimitOutcome(
+        alphabet="gaussian", parts=[part], whole={}, drawn=drawn, normality=first.normality
+    )
 
 
 def _point(columns: tuple[str, ...], best: GaussianLimit, requested: bool) -> TradeoffPoint:
@@ -190,8 +191,8 @@ def _check_release(
         risk=risk,
         distortion=far,
         identity=None,
-        risk_inside=inside(risk.value, promise.risk_range),
-        distortion_inside=inside(far, promise.distortion_range),
+        risk_inside=is_inside(risk.value, promise.risk_range),
+        distortion_inside=is_inside(far, promise.distortion_range),
     )
 
 

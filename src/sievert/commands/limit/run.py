@@ -12,7 +12,7 @@ import numpy as np
 from sievert import files
 from sievert.commands.limit.finite import LimitOutcome, LimitTable, read_original, solve_finite
 from sievert.commands.limit.gaussian import solve_gaussian
-from sievert.commands.limit.result import AlphabetResult, Limited
+from sievert.commands.limit.result import AlphabetResult, LimitChoices, Limited
 from sievert.commands.limit.settings import USUAL_AT, LimitSettings
 from sievert.counts.questions import Questions
 from sievert.counts.release_order import order_key
@@ -88,25 +88,25 @@ def run(settings: LimitSettings, watch: Steps = no_progress) -> Limited:
     )
 
 
-def _stated(settings: LimitSettings) -> dict[str, Any]:
+def _stated(settings: LimitSettings) -> LimitChoices:
     """Say in the result which model was solved, and for what."""
     named = settings.distortion in DISTORTIONS
-    return {
-        "model": settings.solved_model,
-        "at": list(settings.constraints),
-        "distortion": settings.distortion if named else "matrix",  # the name of no file
-        "hierarchies": sorted(settings.hierarchies or {}),
-        "alphabet": settings.alphabet,
-        "most": settings.most,
-        "occurring": settings.occurring,
-        "reduced": settings.reduced,
-        "gaussian": settings.gaussian,
-        "points": settings.points,
-        "gap": settings.gap,
-        "seconds": settings.seconds,
-        "seed": settings.seed,
-        "released": settings.out is not None,
-    }
+    return LimitChoices(
+        model=settings.solved_model,
+        at=tuple(settings.constraints),
+        distortion=str(settings.distortion) if named else "matrix",  # the name of no file
+        hierarchies=tuple(sorted(settings.hierarchies or {})),
+        alphabet=settings.alphabet,
+        most=settings.most,
+        occurring=settings.occurring,
+        reduced=settings.reduced,
+        gaussian=settings.gaussian,
+        points=settings.points,
+        gap=settings.gap,
+        seconds=settings.seconds,
+        seed=settings.seed,
+        released=settings.out is not None,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

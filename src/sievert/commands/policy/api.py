@@ -47,7 +47,7 @@ def check_policy(
     require(not fix or not path.is_symlink(), f"{path.name} is a symbolic link: --fix its target")
     require(not fix or not files.is_same(path, data), "the policy is the table")
     checked = parse_tables(tables, path.name)
-    how = RequestedRoles((None, None, None), checked).read_as_stated({**source})
+    how = RequestedRoles(given=(None, None, None), policy=checked).read_as_stated({**source})
     reading = Reading(watch, LARGE, verify=verify, **how)
     with reading(data) as (table, questions):
         gaps = find_gaps(table, questions, checked, reading.clock)

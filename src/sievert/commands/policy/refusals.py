@@ -202,7 +202,7 @@ def judged_gaps(
 
 def _judge_plan(table: Table, rows: Questions, policy: Policy, clock: Clock) -> Judgement:
     """Judge a planned release as `assess` does, but for readings that only make numbers worse."""
-    requested = RequestedRoles((None, None, None), policy).of_table(table)
+    requested = RequestedRoles(given=(None, None, None), policy=policy).of_table(table)
     settings = MeasureSettings(orders=table.orders).with_policy(policy)
     check_hierarchies(settings.hierarchies)
     roles, _ = requested.assign(rows, people=True)

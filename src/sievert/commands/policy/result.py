@@ -13,20 +13,21 @@ from sievert.version import __version__
 
 WIDTH = 100
 MOST_NAMED = 30  # columns of a kind
-KINDS = (
-    "columns_without_role",
-    "unknown_columns",
-    "refused_settings",
-    "unknown_measures",
-    "misplaced_limits",
-    "impossible_limits",
-    "undecidable_limits",
-    "harmless_side",
-    "people_unstated",
-    "undecided",
-    "suppressed_unlimited",
-    "no_limits",
-)
+# The kinds of gaps in the order in which they are shown, each with the text above them.
+KINDS = {
+    "columns_without_role": "policy_check.columns_without_role",
+    "unknown_columns": "policy_check.unknown_columns",
+    "refused_settings": "policy_check.refused_settings",
+    "unknown_measures": "policy_check.unknown_measures",
+    "misplaced_limits": "policy_check.misplaced_limits",
+    "impossible_limits": "policy_check.impossible_limits",
+    "undecidable_limits": "policy_check.undecidable_limits",
+    "harmless_side": "policy_check.harmless_side",
+    "people_unstated": "policy_check.people_unstated",
+    "undecided": "policy_check.undecided",
+    "suppressed_unlimited": "policy_check.suppressed_unlimited",
+    "no_limits": "policy_check.no_limits",
+}
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,10 @@ class PolicyCheck(DescribedResult):
         yield texts("policy_check.title", policy=printable(self.policy), table=name, size=size)
         if self.passed:
             yield texts("policy_check.complete")
-        for what in KINDS:
+        for what, heading in KINDS.items():
             gaps = [gap for gap in self.gaps if gap.what == what]
             if gaps:
-                yield from ("", texts(f"policy_check.{what}"))
+                yield from ("", texts(heading))
             if what == "columns_without_role":
                 yield from self._bare_columns(gaps, texts)
                 continue

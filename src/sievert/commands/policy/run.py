@@ -20,7 +20,7 @@ from sievert.measurement.table_measures import MeasureSettings, TableMeasures
 from sievert.measures import BY_ID
 from sievert.policy import Policy, impossible_limit, limit_mistakes
 from sievert.policy.document import SAY_WHY
-from sievert.policy.judgement import Verdict, toothless
+from sievert.policy.judgement import Verdict, is_toothless
 from sievert.request.repeated_rows import repeated_identifiers
 from sievert.request.role_suggestion import (
     MOST_COLUMNS,
@@ -138,7 +138,9 @@ def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
     known = examine_tallies(looked, tally_values(questions, looked), questions.records)
     for column in bare:
         key = toml_key(column)
-        evidence = known.get(column) or ColumnEvidence(distinct[column], questions.records)
+        evidence = known.get(column) or ColumnEvidence(
+            values=distinct[column], records=questions.records
+        )
         option, reason = suggest_role(column, evidence)
         why = role_reason(evidence, reason)
         text = f"column {key} has no role ({why})"
@@ -205,7 +207,7 @@ def _impossible(
             text = Remark(key, where=where, measure=measure)
             hint = f"{measure} = {{ {'min' if risky == 'low' else 'max'} = ... }}"
             yield PolicyGap("harmless_side", where, measure, text, hint)
-        elif toothless(Verdict(measure, "", limit.min, limit.max, None, None), policy):
+        elif is_toothless(Verdict(measure, "", limit.min, limit.max, None, None), policy):
             text = Remark("gap_toothless", where=where, measure=measure)
             yield PolicyGap("harmless_side", where, measure, text, Remark("gap_stricter"))
         for place in _places(where, measure, roles):

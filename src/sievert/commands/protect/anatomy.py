@@ -12,7 +12,7 @@ from sievert.releases.files import TEXT, FileColumn
 
 
 def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
-    """Groups of at least l records whose secrets all differ (Xiao and Tao 2006)."""
+    """Make groups of at least l records whose secrets all differ (Xiao and Tao 2006)."""
     roles = table.roles
     require(len(roles.sensitive) == 1, "anatomy is for one secret", hint="-s disease")
     secret = roles.sensitive[0]
@@ -33,11 +33,12 @@ def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
         if name in roles.measured_columns
     }
     tables = anatomise(texts, roles.quasi, secret, size, settings.seed)
-    numbers, own = [str(group) for group in range(len(tables.sizes))], table.columns[secret]
+    numbers = [str(group) for group in range(len(tables.sizes))]
+    own = table.columns[secret]
     codes = {text: code for code, text in enumerate(own.texts)}
     values = np.array([codes[text] for text in tables.sensitive_table[secret]])
     return RecordRelease(
-        columns={GROUP: FileColumn(GROUP, numbers, tables.groups, TEXT)},
+        columns={GROUP: FileColumn(name=GROUP, texts=numbers, codes=tables.groups, kind=TEXT)},
         loss={"unlinked": 1 - len(numbers) / table.records},
         details={
             "groups": len(numbers),
@@ -49,17 +50,16 @@ def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
         notes=[seed_remark(settings.seed)],
         secrets=[
             FileColumn(GROUP, numbers, np.sort(tables.groups)),
-            FileColumn(secret, own.texts, values, own.kind),
+            FileColumn(name=secret, texts=own.texts, codes=values, kind=own.kind),
         ],
     )
 
 
 def _least_values(table: RecordTable, secret: str) -> int:
-    """The largest l that the policy asks for this secret; 0 if none."""
+    """The largest l that the policy requires of this secret; 0 if it requires none."""
     places = ("limits", f"limits.inference.{secret}")
-    limits = (
-        limit.min
-        for place, measure, limit in table.policy.every_limit()
-        if measure == "l_diversity" and place in places
-    )
-    return max((math.ceil(least) for least in limits if least is not None), default=0)
+    largest = 0
+    for place, measure, limit in table.policy.every_limit():
+        if measure == "l_diversity" and place in places and limit.min is not None:
+            largest = max(largest, math.ceil(limit.min))
+    return largest

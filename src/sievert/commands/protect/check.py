@@ -1,4 +1,4 @@
-"""The check of a written release: read back and assessed by a process of its own."""
+"""The check of a written release: a process of its own reads and assesses it."""
 
 import json
 import subprocess
@@ -25,10 +25,10 @@ def confirm(
     *,
     released: Path,
 ) -> list[Remark]:
-    """Assess a file in a new process with a policy; its cautions, an error unless it is met.
+    """Assess a file in a new process; return its cautions, or raise an error.
 
-    It must have the records of the file that is released, so many of them where that is known, and
-    may have one column more.
+    The file must meet the policy. It must have the same records as the `released` file, and may
+    have one more column. Their number must be `records`, unless this is None.
     """
     of_file = {"path": str(path), "policy": policy, "options": options}
     order = json.dumps({"file": of_file, "records": records, "released": str(released)})
@@ -40,13 +40,14 @@ def confirm(
 
 
 def judge(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Judgement:
-    """A policy held against a file, by the ordinary path; `options` may name its fresh keys."""
+    """Judge a file by a policy, as assess does; `options` may name its fresh keys."""
     judged: Judgement | None = _assess(path, policy, {**options, "planned": False}).policy
     assert judged is not None
     return judged
 
 
 def _assess(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+    """Assess a file with the policy of a release."""
     import sievert
     from sievert.request.requested import PolicyOfRelease
 
@@ -56,9 +57,10 @@ def _assess(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, A
 
 
 def _same_records(path: str, released: str, options: Mapping[str, Any]) -> bool:
-    """Whether a file has the records of another one, whatever columns it has besides.
+    """Tell whether the file `path` has the records of the file `released`.
 
-    Different records are counted, so that it does not matter how many there are, nor their order.
+    It may have further columns. Different records are counted, so that a large file takes little
+    memory, and the order does not matter.
     """
     from sievert.session import OPTIONS, open_source
 
@@ -72,19 +74,17 @@ def _same_records(path: str, released: str, options: Mapping[str, Any]) -> bool:
 
 
 def cautions_of(order: Mapping[str, Any]) -> list[str] | None:
-    """The cautions on a file; None unless it meets its policy and has the records it must have."""
-    checked, released = order["file"], order["released"]
+    """The cautions on a file; None unless it meets its policy and has the expected records."""
+    checked = order["file"]
+    released = order["released"]
     result = _assess(**checked)
     rows = result.table["rows"] + result.table["suppressed"]
-    confirmed = (
-        result.policy.outcome is True
-        and order["records"] in (None, rows)
-        and (
-            released == checked["path"]
-            or _same_records(checked["path"], released, checked["options"])
-        )
-    )
-    return list(result.cautions) if confirmed else None
+    if result.policy.outcome is not True or order["records"] not in (None, rows):
+        return None
+    path = checked["path"]
+    if path != released and not _same_records(path, released, checked["options"]):
+        return None
+    return list(result.cautions)
 
 
 def main() -> None:

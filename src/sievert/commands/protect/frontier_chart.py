@@ -1,4 +1,4 @@
-"""The frontier of recodings: what each has lost across, what it discloses upwards."""
+"""The chart of the frontier: loss on the horizontal axis, disclosure on the vertical one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sievert.charts.drawing import (
 from sievert.formatting import say, significant
 
 ROOM = 1.08  # beyond the outermost point
-# Kinds of points; their words: charts.KIND.
+# Kinds of points; the words of a kind are the text charts.KIND.
 CHOSEN = "chosen"
 MEETS = "meets"
 BREAKS = "breaks"
@@ -30,7 +30,7 @@ REGION = "#e4e4e4"
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierDot:
-    """One release: what it has lost and discloses, and whether it meets the policy."""
+    """One release: its loss, what it discloses, and whether it meets the policy."""
 
     across: float
     up: float
@@ -48,7 +48,7 @@ def frontier_chart(
     up: str,
     least: Sequence[tuple[float, float]] = (),
 ) -> Spec:
-    """The releases, and the region in which some release meets the policy and is no worse.
+    """Draw the releases, and the region in which some release meets the policy and is no worse.
 
     `least` is the curve below which no release was found.
 
@@ -132,22 +132,24 @@ def frontier_chart(
 
 
 def _scale(kinds: Sequence[str], looks: Mapping[str, str]) -> Spec:
+    """The scale of an encoding: the words of each kind, and its shape or colour."""
     shown = [say(f"charts.{kind}") for kind in kinds]
     return {"domain": shown, "range": [looks[kind] for kind in kinds]}
 
 
 def _region(dots: Sequence[FrontierDot], most: float, high: float) -> list[Spec]:
-    """Where the region begins, from left to right: no release that meets the policy is below."""
+    """The lower edge of the region, from left to right: no release below it meets the policy."""
     corners: list[tuple[float, float]] = []
     for d in sorted((d for d in dots if d.meets), key=lambda d: (d.across, d.up)):
         if not corners or d.up < corners[-1][1]:
             corners.append((d.across, d.up))
-    corners += [(most, corners[-1][1])] if corners else []
+    if corners:
+        corners.append((most, corners[-1][1]))
     return [{"across": at, "up": low, "top": high} for at, low in corners]
 
 
 def frontier_dots(content: Mapping[str, Any]) -> list[FrontierDot]:
-    """The points of the JSON and the releases beside them, as they are drawn."""
+    """Make the dots of the chart from the points and the further releases of the JSON."""
     dots = []
     for point in content["frontier"]:
         kind = MEETS if point["meets"] else BREAKS

@@ -1,4 +1,4 @@
-"""The columns that a release holds besides those that are measured, each with its reason."""
+"""The columns of a release besides the measured ones, each with the reason to keep it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ REASON = "="  # between a column and its reason, on the command line
 def kept_columns(
     given: str | Iterable[str] | Mapping[str, str], columns: Sequence[str]
 ) -> dict[str, str | None]:
-    """The columns to keep, each with its reason, or None where none is given.
+    """Read the columns to keep, each with its reason, or None if none is given.
 
     >>> kept_columns(["visit=to join the visits, by month", "batch"], ["visit", "batch"])
     {'visit': 'to join the visits, by month', 'batch': None}
@@ -25,7 +25,8 @@ def kept_columns(
         asked: dict[str, str | None] = dict(given)
     else:
         asked = {}
-        for text in [given] if isinstance(given, str) else given:
+        texts = [given] if isinstance(given, str) else given
+        for text in texts:
             column, equals, reason = text.partition(REASON)
             if equals and text not in columns:
                 asked[column.strip()] = reason
@@ -44,7 +45,7 @@ def kept_columns(
 def keep_with_reasons(
     requested: RequestedRoles, asked: Mapping[str, str | None], columns: Sequence[str]
 ) -> RequestedRoles:
-    """The roles with a policy that keeps the columns for which a reason is given.
+    """Let the policy keep the columns for which a reason is given.
 
     A column that the policy or the caller does not release is refused.
     """
@@ -78,7 +79,7 @@ def keep_with_reasons(
 def columns_to_keep(
     requested: RequestedRoles, asked: Mapping[str, str | None], questions: Questions
 ) -> tuple[str, ...]:
-    """The columns that the policy keeps and the table has, and those that the caller keeps."""
+    """List the columns of the table that the policy or the caller keeps."""
     assert requested.policy is not None
     own = [c for c in requested.policy.roles.kept if c in questions.columns]
     return tuple(dict.fromkeys((*own, *asked)))

@@ -1,4 +1,4 @@
-"""Releases that are given, put beside the frontier: what each discloses and tells of a secret."""
+"""Given releases beside the frontier: what each discloses, and what it tells about a secret."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from sievert.errors import require
 from sievert.request.requested import Reading, RequestedRoles, check_known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GivenRelease:
-    """A release by its name: H(X') and I(X';Y) of its own records, in bits, as counted.
+    """A release with its name; `disclosed` is H(X') and `information` I(X';Y), in bits.
 
-    Suppressed records are one class; a quasi-identifier that it lacks tells nothing.
+    Suppressed records are one class. A quasi-identifier that the release lacks tells nothing.
     """
 
     name: str
@@ -40,22 +40,23 @@ def read_given(
             require(known, "--beside: a release without any of the quasi-identifiers")
             questions.check_usable((*known, sensitive[0]))
             cells = questions.cube((*known, sensitive[0]))
-            sizes, values = (cells.roll_up(c).counts for c in (known, [sensitive[0]]))
-            told = _entropy(sizes)
+            sizes = cells.roll_up(known).counts
+            values = cells.roll_up([sensitive[0]]).counts
+            disclosed = _entropy(sizes)
             releases.append(
                 GivenRelease(
                     name=Path(table).name if isinstance(table, str | Path) else f"release {number}",
                     records=cells.records,
                     classes=len(sizes),
-                    disclosed=told,
-                    information=max(0.0, told + _entropy(values) - _entropy(cells.counts)),
+                    disclosed=disclosed,
+                    information=max(0.0, disclosed + _entropy(values) - _entropy(cells.counts)),
                 )
             )
     return tuple(releases)
 
 
 def _entropy(counts: Ints) -> float:
-    """In bits, of how often each thing occurs.
+    """The entropy in bits, given how often each value occurs.
 
     >>> _entropy(np.array([2, 1, 1]))
     1.5

@@ -1,9 +1,9 @@
-"""The limit beside the frontier: the least that any release discloses at a loss, of one alphabet.
+"""The limit beside the frontier: the least that any release of an alphabet discloses at a loss.
 
-A recoding discloses H(X') = I(X;X') and has lost I(X;Y) - I(X';Y): what model 3 of `sievert limit`
-weighs against each other, over all releases that draw their values by chance as well. Combinations
-that tell the same of the secret count as one kind. The alphabet is that of the table or, where it
-has too many kinds, of the recoding with few enough of them that has lost the fewest bits.
+A recoding discloses H(X') = I(X;X') and has lost I(X;Y) - I(X';Y). Model 3 of `sievert limit` finds
+the best trade-off of both, also over releases that draw their values at random. Combinations that
+tell the same about the secret count as one kind. The alphabet is that of the table. If it has too
+many kinds, it is that of the recoding with few enough kinds that has lost the fewest bits.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ from sievert.releases.problem import ProtectionProblem
 from sievert.tradeoff import Joint
 from sievert.tradeoff.bottleneck import BottleneckCurve
 
-MOST_SYMBOLS = 256  # kinds of combinations that the curve is computed of
+MOST_SYMBOLS = 256  # kinds of combinations of an alphabet whose curve is computed
 MOST_CELLS = 10**7  # combinations times values of the secret
 SLOPES = 12  # releases that the curve goes through
-REFINED = 16  # up to so many, the curve is made exact where it is drawn
+REFINED = 16  # kinds of combinations up to which the curve is exact at the points drawn
 DRAWN = 24  # points of the curve
 NEAR = 1e-9  # bits
 
@@ -51,28 +51,36 @@ class LimitCurve:
 
     @cached_property
     def points(self) -> list[tuple[float, float]]:
-        """The curve as it is drawn: what is lost, and the least that is disclosed."""
+        """The points of the curve: the bits that are lost, and the fewest that are disclosed."""
         return [(lost, self.least(lost) or 0.0) for lost in self._losses]
 
     def least(self, lost: float) -> float | None:
-        """The fewest bits that a release was found to disclose; None if it needs a finer alphabet.
+        """The fewest bits that a release of the alphabet discloses, if it has lost at most `lost`.
 
-        At this loss or less, over all releases of the alphabet.
+        None if such a release needs a finer alphabet.
         """
         if lost < self.alphabet.loss - NEAR:
             return None
         information = self.information - max(lost, self.alphabet.loss)
-        return 0.0 if information <= NEAR else self._curve.point(None, information * LN2).rate / LN2
+        if information <= NEAR:
+            return 0.0
+        return self._curve.point(None, information * LN2).rate / LN2
 
     def gap(self, recoding: FullDomainRecoding, disclosed: float, lost: float) -> float | None:
-        """How many bits a recoding discloses beyond that; None if it is finer than the alphabet."""
-        finer = zip(recoding.levels, self.alphabet.levels, strict=True)
-        if any(own < level for own, level in finer) or (least := self.least(lost)) is None:
+        """The bits that a recoding discloses beyond the least.
+
+        None if the recoding is finer than the alphabet.
+        """
+        pairs = zip(recoding.levels, self.alphabet.levels, strict=True)
+        if any(own < level for own, level in pairs):
+            return None
+        least = self.least(lost)
+        if least is None:
             return None
         return max(0.0, disclosed - least)
 
     def to_dict(self, quasi: Sequence[str]) -> dict[str, Any]:
-        """As it stands in the JSON."""
+        """Make the entry of the JSON."""
         return {
             "levels": dict(zip(quasi, self.alphabet.levels, strict=True)),
             "combinations": self.alphabet.classes,
@@ -83,15 +91,18 @@ class LimitCurve:
 
 
 def limit_curve(problem: ProtectionProblem, policy: Policy) -> LimitCurve | None:
-    """The curve of the first secret; None without one, or if every recoding has too many kinds."""
+    """Compute the curve of the first secret.
+
+    None without a secret, or if every recoding has too many kinds of combinations.
+    """
     cells = problem.search(policy).bits_of
     if cells is None:
         return None
     search = Search(
-        problem.columns,
-        problem.codes,
-        problem.combinations.classes.counts,
-        [replace(cells, rules=())],
+        columns=problem.columns,
+        codes=problem.codes,
+        counts=problem.combinations.classes.counts,
+        secrets=[replace(cells, rules=())],
         loss="bits",
         secret=cells.name,
     )
@@ -103,7 +114,8 @@ def limit_curve(problem: ProtectionProblem, policy: Policy) -> LimitCurve | None
         joint = np.zeros((recoding.classes, cells.values), dtype=np.int64)
         owner = recoding.class_numbers(problem.codes)
         np.add.at(joint, (owner[cells.combination], cells.value), cells.counts)
-        tables[recoding.levels] = merged = merge_alike(joint)
+        merged = merge_alike(joint)
+        tables[recoding.levels] = merged
         return len(merged) <= MOST_SYMBOLS
 
     alphabet = search.run(is_small)
@@ -116,7 +128,7 @@ def limit_curve(problem: ProtectionProblem, policy: Policy) -> LimitCurve | None
 
 
 def merge_alike(joint: Ints) -> Ints:
-    """Rows that are multiples of each other as one: their classes tell the same of the secret.
+    """Merge rows that are multiples of each other: their classes tell the same about the secret.
 
     >>> merge_alike(np.array([[1, 0], [2, 4], [3, 0], [1, 2]])).tolist()
     [[4, 0], [3, 6]]

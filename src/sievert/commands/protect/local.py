@@ -1,4 +1,4 @@
-"""Local recoding: classes stay small, as records of one value may differ (`local`, `suppress`)."""
+"""`--how local` and `suppress`: records with the same value may get different labels."""
 
 import math
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ LABELS = {"hierarchy": Remark("hierarchy"), "sets": Remark("labels_sets")}
 
 
 def recode(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
-    """Classes that hold the rules, joined where that loses little."""
+    """Join records into classes that keep the rules, at little loss."""
     require(
         settings.loss in MINIMISED,
         "local recoding minimises the generalisation loss (arithmetic)",
@@ -55,7 +55,7 @@ def recode(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
             "classes": len(recoded.sizes),
             "smallest_class": int(recoded.sizes.min()),
             "cells_changed": recoded.cells_changed(),
-            **what_reasoning_tells(
+            **measure_reasoning(
                 table,
                 recoded.file_columns,
                 recoded.released_class[recoded.owner],
@@ -71,7 +71,7 @@ def recode(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
 
 
 def suppress_cells(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
-    """Classes with `*` in the columns in which their records differ.
+    """Make classes with `*` in the columns in which their records differ.
 
     Every class has k records with the same cells, `*` being a value of its own; so every record
     matches k records too where `*` stands for anything.
@@ -104,26 +104,27 @@ def suppress_cells(table: RecordTable, settings: ProtectSettings) -> RecordRelea
     )
 
 
-# -- what somebody learns who reasons about such a release -----------------------------------------
+# -- what an attacker learns by reasoning about such a release -------------------------------------
 
 
-# Records that are reasoned about; of a larger table, whole classes are drawn. The answer for sets
-# is sampled, as labels overlap in any way, and takes as long for few as the other for many.
+# The records that are attacked; from a larger table, whole classes are drawn. The answer for sets
+# is sampled, because their labels overlap in any way, and takes more time for each record.
 MOST_RECORDS = {"hierarchy": 10_000, "sets": 2000}
 WORK = 4 * 10**6  # records times sweeps of a sampled answer for more than 2,000
-DEVIATIONS = 1.96  # either side of an estimate: 95 %
+DEVIATIONS = 1.96  # standard deviations on either side of an estimate: 95 %
 USE = 0x4EA50  # tells the random numbers of drawing classes from those of other uses
 NUMBERS = ("attacker_accuracy", "learner_accuracy", "max_relative_risk")
 
 
-def what_reasoning_tells(
+def measure_reasoning(
     table: RecordTable, released: Mapping[str, FileColumn], classes: Ints, seed: int, labels: str
 ) -> dict[str, Any]:
-    """How often somebody names a secret who reasons by Bayes' rule, beside a learner.
+    """Measure how often an attacker who reasons by Bayes' rule, and a learner, name a secret.
 
-    Of several secrets, the one about which the release adds most. `classes` has the class of every
-    record. Of many records, those of classes that are drawn by the seed are
-    attacked: a person then fits fewer classes than in the release, and is rather found than not.
+    Of several secrets, the result is about the one for which the release adds most. `classes` has
+    the class of every record. If there are many records, classes are drawn by the seed, and only
+    their records are attacked. A person then fits fewer classes than in the release, so the
+    attacker is rather more successful.
     """
     secrets = table.roles.sensitive
     if not secrets:
@@ -133,7 +134,9 @@ def what_reasoning_tells(
     original = {name: _texts(table.columns[name], chosen) for name in names}
     release = {name: _texts(released.get(name, table.columns[name]), chosen) for name in names}
     trees = {name: tree for name, tree in table.hierarchies.items() if tree is not None}
-    results, records, settled = [], int(chosen.sum()), True
+    results = []
+    records = int(chosen.sum())
+    settled = True
     for secret in secrets:
         try:
             attacks = _attack(release, original, table.roles.quasi, secret, trees, records)
@@ -148,7 +151,8 @@ def what_reasoning_tells(
     worst = max(results, key=lambda r: r[NUMBERS[0]] - r[NUMBERS[1]])
     if records == len(classes):
         return {"reasoning": _with_doubt(Remark("reasoning_all"), settled=settled), **worst}
-    number, share = len(np.unique(classes[chosen])), worst[NUMBERS[0]]
+    number = len(np.unique(classes[chosen]))
+    share = worst[NUMBERS[0]]
     deviation = DEVIATIONS * math.sqrt(share * (1 - share) / number)
     drawn = Remark("reasoning_drawn", records=plural(records, "record"), number=figure(number))
     return {
@@ -160,14 +164,14 @@ def what_reasoning_tells(
 
 
 def _with_doubt(what: Remark, *, settled: bool) -> Remark:
-    """Say what was run, and whether sampled numbers had not settled."""
+    """Add to a remark that sampled numbers had not settled, unless they had."""
     return what if settled else Remark("reasoning_unsettled", what=what)
 
 
 def draw_classes(classes: Ints, seed: int, most: int) -> Bools:
-    """Which records are attacked: all, or those of classes drawn until so many are reached.
+    """Choose the records that are attacked: all, or those of drawn classes, at most `most`.
 
-    The first class is taken whatever its size.
+    The first class that is drawn is taken regardless of its size.
     """
     if len(classes) <= most:
         return np.ones(len(classes), dtype=bool)
@@ -188,10 +192,11 @@ def _attack(
     trees: Mapping[str, Any],
     records: int,
 ) -> Mapping[str, Any]:
+    """Attack the release by reasoning; return the headlines for a secret."""
     import sievert
 
     names = (*quasi, secret)
-    key = "record"  # both have the same records, whatever the evidence of their order says
+    key = "record"  # both tables have the same records, so their order need not be examined
     while key in names:
         key += "_"
     records_by_key = [str(number) for number in range(records)]
@@ -204,8 +209,11 @@ def _attack(
         hierarchies=trees,
         sweeps=None if records <= MOST_RECORDS["sets"] else WORK // records,
     )
-    return attacked.reasoning[secret].headlines if secret in attacked.reasoning else {}
+    if secret not in attacked.reasoning:
+        return {}
+    return attacked.reasoning[secret].headlines
 
 
 def _texts(column: FileColumn, chosen: Bools) -> list[str | None]:
+    """The texts of the chosen records."""
     return [column.texts[code] for code in column.codes[chosen]]

@@ -1,4 +1,4 @@
-"""The manifest of a release: how it was made and can be made again; no value of the data."""
+"""The manifest of a release: how to make the release again; it has no value of the data."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -16,8 +16,6 @@ from sievert.releases.problem import GIVEN
 from sievert.sources.checksums import files_sha256
 from sievert.version import __version__
 
-PARTS = ("levels", "hierarchies")
-
 
 def manifest(
     result: Protected,
@@ -26,9 +24,9 @@ def manifest(
     *,
     drop: bool = False,
 ) -> dict[str, Any]:
-    """Say what stands beside a release: the policy, the recoding, what it lost, its digest.
+    """Write the manifest: the policy, the recoding, its loss, and the digest of the release.
 
-    Suppressed records are left out of the release if `drop`.
+    With `drop`, suppressed records are left out of the release.
     """
     recoding = result.recoding
     release, *apart = parts
@@ -42,7 +40,7 @@ def manifest(
         "hierarchies": {
             n: column.fixed or column.hierarchy for n, column in result.columns.items()
         },
-        # of other data they would differ: they would name values, which a manifest may not
+        # made from other data they would differ, and a manifest must not name values
         "made_from_data": [
             n
             for n, c in result.columns.items()
@@ -56,15 +54,18 @@ def manifest(
         content["secrets"] = {"columns": list(part.names), **release_digest(part.path)}
     if recoding is not None:
         content |= {"loss": recoding.losses.to_dict(), "proven": recoding.proven}
-    content |= {"floor": result.floor} if result.floor else {}
-    content |= {"keep": list(plan.keep)} if plan.keep else {}  # nothing was measured of them
-    content |= {"drop": True} if drop else {}  # suppressed records are left out
+    if result.floor:
+        content["floor"] = result.floor
+    if plan.keep:  # columns that were not measured
+        content["keep"] = list(plan.keep)
+    if drop:
+        content["drop"] = True
     if result.earlier is not None:
         content["earlier"] = {"releases": result.earlier["releases"]}
     if result.release is not None:
         content |= {
             "seed": plan.settings.seed,
-            "settings": _chosen(plan.settings),
+            "settings": _chosen_options(plan.settings),
             "loss": dict(result.release.loss),
             "details": dict(result.release.details),
             "notes": list(result.release.notes),
@@ -72,19 +73,21 @@ def manifest(
     return content
 
 
-def _chosen(settings: ProtectSettings) -> dict[str, Any]:
-    """Give what the caller has chosen of a method, but for what has a place of its own."""
+def _chosen_options(settings: ProtectSettings) -> dict[str, Any]:
+    """The options of a method that the caller has chosen, except those with an own entry."""
     chosen = settings.method_options
-    chosen |= {"weights": settings.weights} if settings.weights else {}
+    if settings.weights:
+        chosen["weights"] = settings.weights
     return {
         name: dict(value) if isinstance(value, Mapping) else value for name, value in chosen.items()
     }
 
 
 def release_digest(path: Path) -> dict[str, Any]:
-    """The SHA-256 of a file; of a directory that of its files' digests by name, and their number.
+    """The SHA-256 of a file, or of a directory, with the number of its files.
 
-    It is what `assess --verify` prints of the release.
+    It is the one that `assess --verify` prints. For a directory it is the SHA-256 of the digests of
+    its files by name.
     """
     if not path.is_dir():
         return {"sha256": files_sha256([path])}
@@ -93,11 +96,11 @@ def release_digest(path: Path) -> dict[str, Any]:
 
 
 def read_recoding(path: str | os.PathLike[str]) -> tuple[dict[str, int], dict[str, Any]]:
-    """The levels of a manifest, and the hierarchies with their cuts, for other data."""
+    """Read the levels of a manifest, and the hierarchies with their cuts, for other data."""
     name = Path(path).name
     content = read_json(path, "the manifest beside a release: --levels RELEASE.csv.json")
-    parts = [content.get(part) if isinstance(content, dict) else None for part in PARTS]
-    levels, trees = (part if isinstance(part, dict) else {} for part in parts)
+    levels = _table_of(content, "levels")
+    trees = _table_of(content, "hierarchies")
     require(
         levels and trees and all(isinstance(n, int) for n in levels.values()),
         f"{name}: not the manifest of a release with levels",
@@ -105,3 +108,9 @@ def read_recoding(path: str | os.PathLike[str]) -> tuple[dict[str, int], dict[st
         error=InputError,
     )
     return levels, {c: tree for c, tree in trees.items() if tree not in (None, GIVEN)}
+
+
+def _table_of(content: Any, part: str) -> dict[str, Any]:
+    """The entry `part` of a manifest if it is an object; else an empty one."""
+    entry = content.get(part) if isinstance(content, dict) else None
+    return entry if isinstance(entry, dict) else {}

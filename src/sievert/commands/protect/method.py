@@ -1,6 +1,6 @@
-"""What a method that changes records is given, and what it returns; the function of a method.
+"""The interface of methods that change records: what a method takes, and what it returns.
 
-Full-domain recoding is none of them: it is searched over combinations (`protection`), not over
+Full-domain recoding is not such a method: it is searched over combinations (`protection`), not over
 records.
 """
 
@@ -28,7 +28,7 @@ SAMPLE = 0x5A3D1E11  # tells the random numbers of samples from those of other m
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RecordTable:
-    """The columns of a release before anything is done to them, a value per record in order."""
+    """The columns of a table before a method changes them: a value per record, in order."""
 
     columns: Mapping[str, FileColumn]  # in the order of the input; also those of `keep`
     roles: Roles
@@ -50,42 +50,42 @@ class RecordTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RecordRelease:
-    """What a method returns: changed columns, and what can be said about them.
+    """What a method returns: the changed columns, their loss, and details.
 
-    `holds` tells that the method itself holds every limit of the policy: then a release that
-    breaches one is a fault of the program, and not an answer.
+    With `holds`, the method itself keeps every limit of the policy. A release that breaches one is
+    then an error of the program.
     """
 
-    columns: Mapping[str, FileColumn]  # those that changed, and new ones
-    loss: Mapping[str, Any]  # as in the JSON
-    details: Mapping[str, Any]  # what the method did, in numbers; no value of the data
+    columns: Mapping[str, FileColumn]  # changed and new columns
+    loss: Mapping[str, Any]  # the entry of the JSON
+    details: Mapping[str, Any]  # numbers about the work of the method; no value of the data
     suppressed: Bools  # which records have * in every quasi-identifier
     chosen: Ints | None = None  # the records that are released, in their order; all unless given
     holds: bool = False
     notes: Sequence[Remark] = ()
     secrets: Sequence[FileColumn] = ()  # a second table: a group, and the secrets of its records
-    minimised: str | None = None  # the loss that the method looks at
+    minimised: str | None = None  # the loss that the method minimises
 
     @property
     def suppressed_records(self) -> int:
-        """How many records of the release are suppressed."""
+        """The number of suppressed records in the release."""
         return int(self.gone.sum())
 
     @property
     def gone(self) -> Bools:
-        """Which records of the release are suppressed."""
+        """Tell which records of the release are suppressed."""
         return self.suppressed if self.chosen is None else self.suppressed[self.chosen]
 
 
 def check_weights(option: str, weights: Mapping[str, float], quasi: Sequence[str]) -> None:
-    """Refuse weights of columns that are no quasi-identifiers, or that are not positive."""
+    """Refuse weights that are not positive, or whose columns are no quasi-identifiers."""
     for name, weight in weights.items():
         check_known(f"{option}: quasi-identifier", name, quasi)
         require(0 < weight < math.inf, f"{option}: that of {name!r} is not positive")
 
 
 def seed_remark(seed: int) -> Remark:
-    """What the reader should know of a release that can be worked back with its seed."""
+    """Warn the reader that somebody who knows the seed can reverse the release."""
     return Remark("manifest_seed") if seed else Remark("public_seed_method")
 
 

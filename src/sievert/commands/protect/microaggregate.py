@@ -26,10 +26,10 @@ from sievert.request.requested import check_known
 
 
 def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
-    """Numbers become the mean of their group, ordered values its median, others its mode.
+    """Replace numbers by the mean of their group, ordered values by its median, others by its mode.
 
-    A missing value counts as one more column, which tells whether the value is there; a group has
-    none where more than half of it have none.
+    A column with missing values has one more column beside it, which tells whether the value is
+    there. A group gets a missing value if more than half of its values are missing.
     """
     check_known("--grouping", settings.grouping, tuple(GROUPINGS))
     size = settings.group if settings.group is not None else _least_class(table)
@@ -41,7 +41,8 @@ def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     numbers = number_columns(table)
     places = {name: column.numbers for name, column in numbers.items()}
     for name in table.roles.quasi:
-        if name not in numbers and (ranks := _ranks(table, name)) is not None:
+        ranks = None if name in numbers else _ranks(table, name)
+        if ranks is not None:
             places[name] = ranks
     categories = [_category(table, name) for name in table.roles.quasi if name not in places]
     lacks = [np.isnan(place) for place in places.values()]
@@ -80,25 +81,30 @@ def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
 
 
 def _least_class(table: RecordTable) -> int:
-    """The largest k that the policy limits classes to; 0 if none."""
-    limits = (limit.min for _, m, limit in table.policy.every_limit() if m == "k_anonymity")
-    return max((int(np.ceil(least)) for least in limits if least is not None), default=0)
+    """The largest k that the policy requires of classes; 0 if it requires none."""
+    largest = 0
+    for _, measure, limit in table.policy.every_limit():
+        if measure == "k_anonymity" and limit.min is not None:
+            largest = max(largest, int(np.ceil(limit.min)))
+    return largest
 
 
 def _holds(table: RecordTable, size: int) -> bool:
-    """Whether groups of a size hold the policy: it limits nothing but k."""
-    every = list(table.policy.every_limit())
-    only_k = {measure for _, measure, _ in every} <= {"k_anonymity", "suppressed_records"}
-    return only_k and all(
-        (limit.min or 0) <= (size if m == "k_anonymity" else 0)
-        and (limit.max is None or m != "k_anonymity")
-        for _, m, limit in every
-    )
+    """Tell whether groups of a size meet the policy, because it limits only k."""
+    for _, measure, limit in table.policy.every_limit():
+        least = limit.min or 0
+        if measure == "k_anonymity":
+            if least > size or limit.max is not None:
+                return False
+        elif measure != "suppressed_records" or least > 0:
+            return False
+    return True
 
 
 def _ranks(table: RecordTable, name: str) -> Floats | None:
-    """The rank of an ordered value per record, NaN where missing; None where there is no order."""
-    column, order = table.columns[name], table.measuring.orders.get(name)
+    """The rank of each record's value, NaN if it is missing; None if the column has no order."""
+    column = table.columns[name]
+    order = table.measuring.orders.get(name)
     known = [t for t in column.texts if t is not None]
     dates = column.kind.startswith(("DATE", "TIMESTAMP"))
     if not known or (order is None and not dates):
@@ -115,8 +121,9 @@ def _ranks(table: RecordTable, name: str) -> Floats | None:
 
 
 def _category(table: RecordTable, name: str) -> CategoryColumn:
-    """A column of categories, with its hierarchy where one was given."""
-    column, tree = table.columns[name], table.hierarchies.get(name)
+    """Make a column of categories, with its hierarchy if one was given."""
+    column = table.columns[name]
+    tree = table.hierarchies.get(name)
     if name not in table.measuring.hierarchies or tree is None:
         return CategoryColumn.plain(column.codes)
     tree.require([t for t in column.texts if t is not None], name)
@@ -130,11 +137,12 @@ def _category(table: RecordTable, name: str) -> CategoryColumn:
 
 
 def _most_missing(missing: Bools, groups: Ints) -> Bools:
-    """Of each group whether more than half have no value."""
+    """Tell which groups have no value for more than half of their records."""
     return np.asarray(2 * np.bincount(groups, missing) > np.bincount(groups))
 
 
 def _means(column: NumberColumn, groups: Ints) -> FileColumn:
+    """Replace each number by the mean of its group; missing if most of the group are missing."""
     missing = np.isnan(column.numbers)
     known = np.bincount(groups, ~missing)
     sums = np.bincount(groups, np.where(missing, 0.0, column.numbers))
@@ -144,7 +152,7 @@ def _means(column: NumberColumn, groups: Ints) -> FileColumn:
 
 
 def _medians(codes: Ints, ranks: Floats, groups: Ints) -> Ints:
-    """The code of the lower median of each record's group; of missing, where most are."""
+    """The code of the lower median of each record's group; that of missing if most are missing."""
     missing = np.isnan(ranks)
     order = np.lexsort((ranks, groups))  # missing last
     starts = np.searchsorted(groups[order], np.arange(int(groups.max()) + 1))
@@ -155,10 +163,11 @@ def _medians(codes: Ints, ranks: Floats, groups: Ints) -> Ints:
 
 
 def _modes(codes: Ints, groups: Ints) -> Ints:
-    """The code most frequent in each record's group; of as many, that of most records in all."""
+    """The most frequent code of each record's group; of several, the most frequent in the table."""
     width = int(codes.max()) + 1
     cells, times = np.unique(groups * width + codes, return_counts=True)
-    group, code = cells // width, cells % width
+    group = cells // width
+    code = cells % width
     order = np.lexsort((code, -np.bincount(codes)[code], -times, group))
     first = order[np.searchsorted(group[order], np.arange(int(groups.max()) + 1))]
     return np.asarray(code[first][groups])

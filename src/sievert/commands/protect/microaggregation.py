@@ -1,9 +1,9 @@
 """Microaggregation: groups of at least k records that are near each other.
 
-The squared distance of two records is a sum over columns: of numbers the squared difference, of
-categories the squared level of the lowest common label as a share of the height (0 or 1 without a
-hierarchy), each divided by its mean over all pairs of records, so that columns count alike. Where
-records are as far, the first one is taken.
+The squared distance of two records is a sum over columns. Numbers add the squared difference.
+Categories add the squared level of the lowest common label as a share of the height, or 0 or 1
+without a hierarchy. Each part is divided by its mean over all pairs of records, so that columns
+count alike. Of records at equal distances, the first one is taken.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,30 +28,31 @@ class CategoryColumn:
 
     @classmethod
     def plain(cls, codes: Ints) -> "CategoryColumn":
-        """Categories without a hierarchy: different ones are as far as can be."""
+        """Make categories without a hierarchy: different ones have the largest distance."""
         return cls(codes, np.arange(int(codes.max(initial=0)) + 1)[:, None])
 
     @cached_property
     def scale(self) -> float:
-        """The mean squared distance of two records of the column; 1 where all are alike."""
-        records, height = len(self.codes), self.levels.shape[1]
+        """The mean squared distance of two records in the column; 1 if all are alike."""
+        records = len(self.codes)
+        height = self.levels.shape[1]
         counts = np.bincount(self.codes, minlength=len(self.levels))
-        alike = [
-            float((np.bincount(np.unique(labels, return_inverse=True)[1], counts) ** 2).sum())
-            for labels in self.levels.T
-        ]  # pairs that have the same label on a level
+        alike = []  # for each level, the pairs of records with the same label
+        for labels in self.levels.T:
+            numbers = np.unique(labels, return_inverse=True)[1]
+            alike.append(float((np.bincount(numbers, counts) ** 2).sum()))
         steps = np.diff([*alike, float(records) ** 2]) * (np.arange(1, height + 1) / height) ** 2
         return float(steps.sum()) / records**2 or 1.0
 
     def squared_distances(self, code: int) -> Floats:
-        """How far every value is from one of them, squared and scaled."""
+        """The squared and scaled distance of every value from the value `code`."""
         climbed = (self.levels != self.levels[code]).sum(axis=1) / self.levels.shape[1]
         return np.asarray(climbed * climbed / self.scale)
 
 
 @dataclass(frozen=True, eq=False)
 class MixedRecords:
-    """Records as points: a row per column of numbers, scaled; columns of categories."""
+    """Records as points: a scaled row for each column of numbers, and columns of categories."""
 
     numbers: Floats
     categories: Sequence[CategoryColumn]
@@ -61,7 +62,7 @@ class MixedRecords:
     def of(
         cls, numbers: Sequence[Any], categories: Sequence[CategoryColumn] = ()
     ) -> "MixedRecords":
-        """From columns of finite numbers and of categories."""
+        """Make points from columns of finite numbers and of categories."""
         rows = []
         for each in numbers:
             column = np.asarray(each, dtype=np.float64)
@@ -74,7 +75,8 @@ class _Unassigned:
     """The records that have no group yet, in their order."""
 
     def __init__(self, records: MixedRecords) -> None:
-        self.numbers, self.ids = records.numbers, np.arange(records.size)
+        self.numbers = records.numbers
+        self.ids = np.arange(records.size)
         self.columns = records.categories
         self.codes = [c.codes for c in self.columns]
 
@@ -82,15 +84,15 @@ class _Unassigned:
         return len(self.ids)
 
     def center(self) -> tuple[Floats, list[int]]:
-        """The mean of each column of numbers, the most frequent value of each of categories."""
+        """The mean of each column of numbers, and the most frequent value of each other column."""
         return self.numbers.mean(axis=1), [int(np.bincount(c).argmax()) for c in self.codes]
 
     def record(self, place: int) -> tuple[Floats, list[int]]:
-        """One of them as a point."""
+        """The record at a place, as a point."""
         return self.numbers[:, place], [int(c[place]) for c in self.codes]
 
     def far_from(self, point: tuple[Floats, list[int]]) -> Floats:
-        """The squared distance of each from a point."""
+        """The squared distance of each record from a point."""
         total = np.zeros(len(self.ids))
         for row, x in zip(self.numbers, point[0], strict=True):
             apart = row - x
@@ -100,19 +102,21 @@ class _Unassigned:
         return total
 
     def remove(self, chosen: Bools) -> Ints:
-        """Take some of them out; their numbers."""
-        ids, rest = self.ids[chosen], ~chosen
-        self.numbers, self.ids = self.numbers[:, rest], self.ids[rest]
+        """Take the chosen records out; return their numbers."""
+        ids = self.ids[chosen]
+        rest = ~chosen
+        self.numbers = self.numbers[:, rest]
+        self.ids = self.ids[rest]
         self.codes = [c[rest] for c in self.codes]
         return ids
 
 
 def mdav(records: MixedRecords, k: int) -> Ints:
-    """Groups of k to 2k - 1 records (Domingo-Ferrer and Mateo-Sanz 2002; generic MDAV of 2005).
+    """Make groups of k to 2k - 1 records (Domingo-Ferrer and Mateo-Sanz 2002; MDAV of 2005).
 
-    While 3k records are left: the record r that is farthest from their mean and the one s farthest
-    from r each make a group with the k - 1 records nearest to them. Of 2k or more that are left,
-    one more group is made around the farthest; the rest is the last group.
+    While 3k records are left, two records each make a group with the k - 1 records nearest to them:
+    the record r that is farthest from the mean, and the record s that is farthest from r. If 2k or
+    more are left then, the farthest makes one more group. The rest is the last group.
 
     >>> mdav(MixedRecords.of([[1, 2, 9, 8, 2, 9]]), 3).tolist()
     [0, 0, 1, 1, 0, 1]
@@ -134,19 +138,20 @@ def mdav(records: MixedRecords, k: int) -> Ints:
 
 
 def v_mdav(records: MixedRecords, k: int, gamma: float = GAMMA) -> Ints:
-    """Groups of k to 2k - 1 records, larger where records are dense (Solanas and others 2006).
+    """Make groups of k to 2k - 1 records, larger ones of dense records (Solanas and others 2006).
 
     The record that is farthest from the mean of all makes a group with the k - 1 nearest. The
-    record nearest to any of the group joins it while it is nearer than gamma times its distance
-    to any other record without a group. Fewer than k that are left join the group of the record
-    that is nearest to them.
+    record nearest to any of the group joins it while it is nearer than gamma times its distance to
+    every other record without a group. If fewer than k are left, each joins the group of the record
+    that is nearest to it.
 
     >>> v_mdav(MixedRecords.of([[1, 2, 3, 20, 21, 22, 23]]), 3).tolist()
     [0, 0, 0, 1, 1, 1, 1]
     """
     require(0 <= gamma < np.inf, "gamma is a finite number, not below 0")
     left, groups = _start(records, k)
-    center, number = left.center(), 0
+    center = left.center()
+    number = 0
     while len(left) >= k:
         far = left.far_from(left.record(int(left.far_from(center).argmax())))
         chosen = _nearest(far, k)
@@ -166,7 +171,8 @@ def v_mdav(records: MixedRecords, k: int, gamma: float = GAMMA) -> Ints:
             near = np.minimum(near[~mask], others)
             size += 1
         number += 1
-    everyone, assigned = _Unassigned(records), groups >= 0
+    everyone = _Unassigned(records)
+    assigned = groups >= 0
     for place in range(len(left)):
         far = np.where(assigned, everyone.far_from(left.record(place)), np.inf)
         groups[left.ids[place]] = groups[int(far.argmin())]
@@ -174,7 +180,7 @@ def v_mdav(records: MixedRecords, k: int, gamma: float = GAMMA) -> Ints:
 
 
 def along_projection(records: MixedRecords, k: int) -> Ints:
-    """Groups of k in the order of the first principal component; the last takes the rest.
+    """Make groups of k in the order of the first principal component; the last takes the rest.
 
     >>> along_projection(MixedRecords.of([[1, 9, 2, 8, 3], [2, 8, 1, 9, 3]]), 2).tolist()
     [0, 1, 0, 1, 1]
@@ -200,6 +206,7 @@ GROUPINGS: dict[Grouping, Callable[..., Ints]] = {
 
 
 def _start(records: MixedRecords, k: int) -> tuple[_Unassigned, Ints]:
+    """Check k; return all records as unassigned, and the number of each record's group, -1."""
     check_whole(k, "the size of a group", least=1)
     require(
         records.size >= k,
@@ -211,7 +218,7 @@ def _start(records: MixedRecords, k: int) -> tuple[_Unassigned, Ints]:
 
 
 def _nearest(far: Floats, k: int) -> Bools:
-    """The k of the least distance; of those as far the first ones."""
+    """Choose the k records at the least distance; of equal distances the first ones."""
     edge = np.partition(far, k - 1)[k - 1]
     chosen = far < edge
     chosen[np.flatnonzero(far == edge)[: k - int(chosen.sum())]] = True

@@ -20,13 +20,15 @@ from sievert.losses.numeric_columns import LARGEST
 from sievert.releases.files import TEXT, FileColumn
 from sievert.request.requested import check_known
 
-NOISE, ROUNDING = 0x5A3D1E12, 0x5A3D1E13  # tell the random numbers of methods apart
+# These seeds tell the random numbers of methods apart.
+NOISE = 0x5A3D1E12
+ROUNDING = 0x5A3D1E13
 EXACT = Context(prec=60)
 
 
 @dataclass(frozen=True, eq=False)
 class NumberColumn:
-    """A quasi-identifier as numbers, NaN where it is missing, and how many decimals they have."""
+    """A quasi-identifier as numbers with a number of decimals; NaN is a missing value."""
 
     column: FileColumn
     numbers: Floats
@@ -34,38 +36,39 @@ class NumberColumn:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the numbers that are there (divided by n)."""
+        """The standard deviation of the numbers that are not missing (divided by n)."""
         there = self.numbers[~np.isnan(self.numbers)]
         return float(there.std()) if len(there) else 0.0
 
     def with_numbers(self, numbers: Floats) -> FileColumn:
-        """The column with other numbers, rounded to its decimals; NaN is missing."""
+        """Replace the numbers of the column by others, rounded to its decimals; NaN is missing."""
         values, codes = np.unique(numbers, return_inverse=True)
         texts = [None if np.isnan(x) else f"{x:.{self.decimals}f}" for x in values.tolist()]
         return number_column(self.column, texts, codes)
 
 
 def number_column(column: FileColumn, texts: Sequence[str | None], codes: Ints) -> FileColumn:
-    """A column of numbers with other texts, of which some may be the same; 0 has no sign."""
+    """Replace the texts of a column of numbers; some may be equal, and 0 gets no sign."""
     plain = [t if t is None or t.strip("-0.") else t.removeprefix("-") for t in texts]
     place = {text: number for number, text in enumerate(dict.fromkeys(plain))}
     numbers = np.array([place[text] for text in plain], dtype=np.int64)
     kind = column.kind
-    if kind != TEXT:  # a narrow type may be too small for what was added
+    if kind != TEXT:  # a narrow type may be too small for the changed numbers
         whole = "INT" in kind and not any("." in text for text in place if text is not None)
         kind = "BIGINT" if whole else "DOUBLE"
     return replace(column, texts=list(place), codes=numbers[codes], kind=kind)
 
 
 def number_columns(table: RecordTable) -> dict[str, NumberColumn]:
-    """The quasi-identifiers that hold numbers.
+    """Read the quasi-identifiers that are numbers.
 
-    Codes that begin with 0 are none, and neither is a column that was given a hierarchy of other
-    labels than intervals.
+    Codes that begin with 0 are no numbers. A column whose given hierarchy has other labels than
+    intervals is none, either.
     """
     columns = {}
     for name in table.roles.quasi:
-        column, given = table.columns[name], table.measuring.hierarchies.get(name)
+        column = table.columns[name]
+        given = table.measuring.hierarchies.get(name)
         intervals = given is None or str(given).startswith(("interval:", "quantile:", "ends:"))
         texts = [t for t in column.texts if t is not None]
         padded = any(t.lstrip("+-")[:1] == "0" and t.lstrip("+-")[1:2].isdigit() for t in texts)
@@ -83,7 +86,7 @@ def number_columns(table: RecordTable) -> dict[str, NumberColumn]:
 
 
 def required_numbers(table: RecordTable, how: str) -> dict[str, NumberColumn]:
-    """The quasi-identifiers that hold numbers; an error where there is none."""
+    """Read the quasi-identifiers that are numbers; an error if there is none."""
     columns = number_columns(table)
     if not columns:
         raise UsageError(f"no quasi-identifier holds numbers, as {how} needs", hint="another --how")
@@ -91,31 +94,38 @@ def required_numbers(table: RecordTable, how: str) -> dict[str, NumberColumn]:
 
 
 def remark_on_numbers(columns: Mapping[str, NumberColumn]) -> Remark:
-    """What the reader should know where codes look like numbers."""
+    """Name the columns that were taken as numbers, because codes can look like numbers."""
     return Remark("taken_as_numbers", columns=list_names(list(columns)))
 
 
 def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict[str, Any]:
-    """What the quasi-identifiers have lost; every number is worse when high.
+    """Measure what the quasi-identifiers have lost; every number is worse when high.
 
-    `distortion`: mean over columns of the squared error as a share of the variance of numbers, and
-    of the share of changed cells of the others. `mean_change`: mean over the cells of numbers that
-    stay numbers of the absolute change, in standard deviations. `changed_cells`: a share.
+    `distortion` is a mean over columns: of numbers the squared error as a share of the variance, of
+    other columns the share of changed cells. `mean_change` is the mean absolute change of numbers
+    that stay numbers, in standard deviations. `changed_cells` is the share of changed cells.
     """
-    pairs = tuple(
-        PairedColumn(name, own.codes, new.codes, own.texts, new.texts)
-        for name, own in table.columns.items()
-        if name in table.roles.quasi
-        for new in (changed.get(name, own),)
-    )
-    losses: dict[str, Any] = {"distortion": expected_distortion(Release(pairs)).value}
+    pairs = []
+    for name, own in table.columns.items():
+        if name in table.roles.quasi:
+            new = changed.get(name, own)
+            pairs.append(
+                PairedColumn(
+                    name=name,
+                    original=own.codes,
+                    released=new.codes,
+                    values=own.texts,
+                    labels=new.texts,
+                )
+            )
+    losses: dict[str, Any] = {"distortion": expected_distortion(Release(quasi=tuple(pairs))).value}
     moves = []
     for name, column in number_columns(table).items():
-        new = changed.get(name)
-        after = None if new is None else as_numbers(new.texts)
-        if new is None or after is None or not column.deviation:
+        released = changed.get(name)
+        after = None if released is None else as_numbers(released.texts)
+        if released is None or after is None or not column.deviation:
             continue
-        move = np.abs(after[new.codes] - column.numbers) / column.deviation
+        move = np.abs(after[released.codes] - column.numbers) / column.deviation
         moves.append(move[~np.isnan(move)])
     if moves:
         losses["mean_change"] = float(np.concatenate(moves).mean())
@@ -129,10 +139,10 @@ def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict
 
 
 def add_noise(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
-    """Independent noise per column; correlated noise keeps means and covariances on average.
+    """Add independent noise to each column, or correlated noise.
 
-    Correlated: e has the covariance of the columns times amount², and x becomes
-    mean + (x - mean + e)/sqrt(1 + amount²) (Kim 1986).
+    Correlated noise keeps means and covariances on average: e has the covariance of the columns
+    times amount², and x becomes mean + (x - mean + e)/sqrt(1 + amount²) (Kim 1986).
     """
     amount = settings.amount or 0.0
     require(
@@ -145,7 +155,7 @@ def add_noise(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     drawn = rng.standard_normal((len(columns), table.records))
     numbers = np.stack([column.numbers for column in columns.values()])
     if settings.correlated:
-        released = _correlated(numbers, drawn, amount)
+        released = _add_correlated(numbers, drawn, amount)
     else:
         scale = np.array([column.deviation for column in columns.values()])
         released = numbers + amount * scale[:, None] * drawn
@@ -164,8 +174,8 @@ def add_noise(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     )
 
 
-def _correlated(numbers: Floats, drawn: Floats, amount: float) -> Floats:
-    """Noise with the covariance of the columns; one that is missing is their mean there."""
+def _add_correlated(numbers: Floats, drawn: Floats, amount: float) -> Floats:
+    """Add noise with the covariance of the columns; a missing number counts as the mean."""
     missing = np.isnan(numbers)
     means = np.nanmean(numbers, axis=1, keepdims=True)
     off = np.where(missing, 0.0, numbers - means)
@@ -176,7 +186,7 @@ def _correlated(numbers: Floats, drawn: Floats, amount: float) -> Floats:
 
 
 def round_numbers(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
-    """The nearest multiple, of two as near the even one; or one of both, right on average."""
+    """Round to the nearest multiple, of two the even one; if `unbiased`, draw a neighbour."""
     bases = settings.base or {}
     require(bases, "rounding needs the base of a column", hint="--base income=100")
     columns = required_numbers(table, "rounding")
@@ -185,7 +195,7 @@ def round_numbers(table: RecordTable, settings: ProtectSettings) -> RecordReleas
         require(0 < base < np.inf, f"--base: that of {name!r} is not positive")
     rng = np.random.default_rng((settings.seed, ROUNDING))
     changed = {
-        name: _rounded(columns[name], base, rng if settings.unbiased else None)
+        name: _round(columns[name], base, rng if settings.unbiased else None)
         for name, base in sorted(bases.items())
     }
     return RecordRelease(
@@ -200,17 +210,18 @@ def round_numbers(table: RecordTable, settings: ProtectSettings) -> RecordReleas
     )
 
 
-def _rounded(column: NumberColumn, base: float, rng: np.random.Generator | None) -> FileColumn:
-    """Each value as a multiple of the base; by decimals, so that 0.3 is a multiple of 0.1."""
-    step, own = Decimal(repr(float(base))), column.column
+def _round(column: NumberColumn, base: float, rng: np.random.Generator | None) -> FileColumn:
+    """Round each value to a multiple of the base, in decimals: 0.3 is a multiple of 0.1."""
+    step = Decimal(repr(float(base)))
+    own = column.column
     how = ROUND_HALF_EVEN if rng is None else ROUND_FLOOR
     quotients = [EXACT.divide(Decimal(text or 0), step) for text in own.texts]
     wholes = [quotient.to_integral_value(how) for quotient in quotients]
-    texts = [
-        None if text is None else f"{EXACT.multiply(EXACT.add(whole, up), step).normalize(EXACT):f}"
-        for up in ((0,) if rng is None else (0, 1))
-        for text, whole in zip(own.texts, wholes, strict=True)
-    ]
+    texts: list[str | None] = []
+    for up in (0,) if rng is None else (0, 1):
+        for text, whole in zip(own.texts, wholes, strict=True):
+            multiple = EXACT.multiply(EXACT.add(whole, up), step).normalize(EXACT)
+            texts.append(None if text is None else f"{multiple:f}")
     codes = own.codes
     if rng is not None:
         parts = zip(quotients, wholes, strict=True)

@@ -13,8 +13,8 @@ from sievert.releases.alphabets import (
     COLUMNS,
     HAMMING,
     alphabets,
-    cut_at_quantiles,
-    in_bins,
+    binned_remark,
+    cut_secret,
     released_column,
 )
 from sievert.releases.channels import draw, solutions, trim
@@ -26,9 +26,10 @@ COLUMNS_REMARK = Remark("own_channels_pram")
 
 
 def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
-    """The channel that tells least about the secrets (without one: about the combination itself).
+    """Draw values by the channel that tells least about the secrets.
 
-    On average the given share of the cells changes: model 1 of `limit`, or `identity`.
+    Without a secret, it is the channel that tells least about the combination itself. On average
+    the given share of the cells changes: model 1 of `limit`, or `identity`.
     """
     amount = settings.amount or 0.0
     require(
@@ -47,12 +48,14 @@ def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
             "categories",
             hint="make it coarser first, or --how noise",
         )
-    secrets, notes = [], [seed_remark(settings.seed)]
+    secrets = []
+    notes = [seed_remark(settings.seed)]
     for s in table.roles.sensitive:
         own = table.columns[s]
-        cut = in_bins(own.texts, own.codes)
+        cut = cut_secret(own.texts, own.codes)
         secrets.append(own.codes if cut is None else cut)
-        notes += [] if cut is None else [cut_at_quantiles(s)]
+        if cut is not None:
+            notes.append(binned_remark(s))
     target = combination_codes(secrets or [np.zeros(table.records, dtype=np.int64)])
     kind, each = alphabets(columns, target, np.ones_like(target), AUTO, MOST)
     changed = {}
@@ -62,12 +65,18 @@ def make(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
         best = solutions(joint, alphabet.distortion, 1 if secrets else IDENTITY, [amount])[0]
         symbols = draw(trim(best.channel), alphabet.of_record, settings.seed, number)
         for j, column in enumerate(alphabet.columns):
-            codes, kind_ = alphabet.released[symbols, j], table.columns[column.name].kind
-            changed[column.name] = FileColumn(column.name, column.labels, codes, kind_)
+            changed[column.name] = FileColumn(
+                name=column.name,
+                texts=column.labels,
+                codes=alphabet.released[symbols, j],
+                kind=table.columns[column.name].kind,
+            )
+    if kind == COLUMNS and len(each) > 1:
+        notes.append(COLUMNS_REMARK)
     return RecordRelease(
         columns=changed,
         loss=change_losses(table, changed),
         details={"changed_share": amount, "channels": len(each)},
         suppressed=np.zeros(table.records, dtype=bool),
-        notes=notes + ([COLUMNS_REMARK] if kind == COLUMNS and len(each) > 1 else []),
+        notes=notes,
     )

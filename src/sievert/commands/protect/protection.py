@@ -30,9 +30,9 @@ from sievert.releases.earlier import EarlierRelease, JointReleases, joint_size
 from sievert.releases.files import TEXT, FileColumn
 from sievert.releases.floor import (
     SearchFloor,
-    counted_sets,
+    column_sets,
     find_floor,
-    fits,
+    fits_in_memory,
 )
 from sievert.releases.people_problem import PeopleProblem, check_memory
 from sievert.releases.problem import (
@@ -47,8 +47,8 @@ from sievert.request.requested import RequestedRoles, check_known
 from sievert.roles import Roles, check_secrets
 from sievert.session import Clock, count_people
 
-EARLIER = "--earlier"  # what no recoding may hold, in place of a limit
-STOPPED = "--seconds"  # why none was found, in place of a limit
+EARLIER = "--earlier"  # stands for the limit that no recoding meets
+STOPPED = "--seconds"  # stands for the limit if time was over before a recoding was found
 IN_THE_ENGINE = 10**6  # records from which the engine writes the release
 NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
 
@@ -62,12 +62,12 @@ class ProtectionPlan:
     measuring: MeasureSettings  # with the policy's hierarchies and those of a manifest
     levels: Mapping[str, int] | None  # of a recoding that is given
     suppress: float  # the largest share of records that may be suppressed
-    keep: tuple[str, ...] = ()  # columns of the release besides those that are measured
+    keep: tuple[str, ...] = ()  # columns of the release besides the measured ones
     earlier: Sequence[EarlierRelease] = ()
 
     @property
     def searching(self) -> SearchSettings:
-        """Give what a search minimises, and what it may give up for it."""
+        """What a search minimises, and what it may give up for that."""
         settings = self.settings
         return SearchSettings(
             suppress=self.suppress,
@@ -79,10 +79,10 @@ class ProtectionPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Protection:
-    """What was found: a recoding with its verdict, or a release that is yet to be judged."""
+    """A recoding with its verdict, or a release that is yet to be judged."""
 
     roles: Roles
-    policy: Policy  # that is held against the release
+    policy: Policy  # by which the release is judged
     gate: Gate
     columns: Mapping[str, ColumnLevel]
     notes: list[Remark]
@@ -94,21 +94,21 @@ class Protection:
     file_columns: Sequence[FileColumn] = ()
     frontier: Sequence[FrontierPoint] = ()
     limit: LimitCurve | None = None  # beside the frontier
-    people: PeopleQuestions | None = None  # where somebody has several rows
+    people: PeopleQuestions | None = None  # if somebody has several rows
     earlier: Mapping[str, Any] | None = None  # the release together with earlier ones
     drops: bool = False  # whether suppressed records are left out of the release
     stopped: bool = False  # whether time was over before any recoding was found
-    own_roles: Roles | None = None  # as given, where a search takes more for quasi-identifiers
+    own_roles: Roles | None = None  # as given, if a search takes more for quasi-identifiers
 
     @property
     def given_roles(self) -> Roles:
-        """The roles of the columns as the caller and the policy give them."""
+        """The roles of the columns from the caller and the policy."""
         return self.own_roles or self.roles
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preparation:
-    """The roles, and the policy with a limit on suppressed records: what every method needs."""
+    """What every method needs: the roles, and the policy with a limit on suppressed records."""
 
     roles: Roles
     policy: Policy
@@ -116,9 +116,9 @@ class Preparation:
     notes: list[Remark]
 
     def with_kept_known(self) -> "Preparation":
-        """The same for a search, in which kept columns that outsiders may know stay as they are.
+        """Prepare a search in which kept columns that outsiders may know stay as they are.
 
-        They are quasi-identifiers without a hierarchy: no class may tell too few people apart.
+        They become quasi-identifiers without a hierarchy, so that they divide no class too finely.
         """
         if not self.roles.knowable:
             return self
@@ -135,8 +135,8 @@ def prepare(
 ) -> Preparation:
     """Assign the roles; refuse a table that is protected already.
 
-    Refuse people with several rows, too, for a method that does not count in `people`. Columns that
-    the release keeps need a role as those of any table do.
+    Refuse people with several rows, too, if the method does not count `people`. Columns that the
+    release keeps need a role, as in any table.
     """
     policy = requested.policy
     missing = plan.settings.missing
@@ -171,7 +171,8 @@ def prepare(
         released=[*roles.measured_columns, *keep],
     )
     assert gate is not None
-    if replaced := measuring.replaced(policy, roles.sensitive):
+    replaced = measuring.replaced(policy, roles.sensitive)
+    if replaced:
         gate.not_met("settings_replaced", replaced)
     counted = questions if roles.person is None else count_people(questions, roles.person)
     judge_kept(gate, counted, roles, None, wild=missing == "wildcard")
@@ -183,7 +184,7 @@ def prepare(
 def find_protection(
     questions: Questions, requested: RequestedRoles, plan: ProtectionPlan, clock: Clock
 ) -> Protection:
-    """Find the recoding of least loss that meets the policy, or the nearest one."""
+    """Find the recoding with the least loss that meets the policy, or the nearest one."""
     settings = plan.settings
     levels = plan.levels
     earlier = plan.earlier
@@ -196,7 +197,7 @@ def find_protection(
     roles = start.roles
     policy = start.policy
     notes = start.notes
-    people = _people(questions, start, settings.missing)
+    people = _count_people(questions, start, settings.missing)
     respelt = compare_spellings(questions, roles, policy)
     respelt.doubt(start.gate)
     notes += respelt.cautions
@@ -204,21 +205,13 @@ def find_protection(
         check_memory(people, roles, settings.memory)
     check_weights("--column-weight", settings.weights or {}, roles.quasi)
     clock("counting combinations", questions)
-    given = None if levels is None else _chosen_levels(levels, roles.quasi)
+    given = None if levels is None else _list_levels(levels, roles.quasi)
     beside = settings.key if earlier else None
-    problem, counted, trees, sources = _problem(questions, people, start, plan, given, beside)
+    problem, counted, trees, sources = _make_problem(questions, people, start, plan, given, beside)
     if problem.floor is None:
-        problem.alike = _alike(problem, respelt, questions, trees)
+        problem.alike = _merge_spellings(problem, respelt, questions, trees)
     if beside is not None:
-        k = joint_size(policy)
-        distinct = beside in policy.roles.distinct_spellings
-        joint = JointReleases(counted, roles.quasi, beside, earlier, k, distinct=distinct)
-        problem.beside = joint
-        if joint.respelt:
-            notes.append(both_read(joint.respelt, beside))
-            if beside not in start.gate.spellings:
-                start.gate.undecided("spelt_differently", [beside])
-            start.gate.spellings[beside] = joint.respelt
+        problem.beside = _join_earlier(counted, start, beside, earlier)
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, given, roles.quasi, settings.seconds)
     if levels is not None:
@@ -228,38 +221,21 @@ def find_protection(
             if is_made_from_data(source) and levels.get(name)
         )
     stopped = unmet == STOPPED
-    unmet = None if stopped else unmet
+    if stopped:
+        unmet = None
     judgement, drops = _judge(problem, start.gate, policy, recoding, stopped=stopped)
-    gone = 0 if recoding is None else problem.gone_records(recoding)
-    notes += what_became(gone, settings.rows_of_suppressed, drops=drops)
-    fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
-    points, limit = list[FrontierPoint](), None
+    gone = 0 if recoding is None else problem.count_suppressed(recoding)
+    notes += suppression_remarks(gone, settings.rows_of_suppressed, drops=drops)
+    points: list[FrontierPoint] = []
+    limit = None
     if settings.frontier:
-        clock("going through all recodings", questions)
-        own = recoding.levels if recoding is not None and unmet is None else None
-        points = find_frontier(problem.search(policy), lambda r: problem.meets(r, policy), own)
-        clock("the least that is possible", questions)
-        if (limit := limit_curve(problem, policy)) is not None:
-            gaps = [limit.gap(p.recoding, p.disclosed, p.lost) for p in points]
-            points = [replace(p, gap=gap) for p, gap in zip(points, gaps, strict=True)]
-    columns = {
-        name: ColumnLevel(
-            level=column.floor + level,
-            height=column.floor + column.levels - 1,
-            hierarchy=sources.get(name),
-            labels=len(column.labels[level]),
-            fixed=fixed[name],
-        )
-        for name, column, level in zip(
-            roles.quasi, problem.columns, recoding.levels if recoding else (), strict=False
-        )
-        if name in given_roles.quasi
-    }
+        chosen = recoding if unmet is None else None
+        points, limit = _draw_frontier(problem, policy, chosen, questions, clock)
     return Protection(
         roles=roles,
         policy=policy,
         gate=start.gate,
-        columns=columns,
+        columns=_column_levels(problem, recoding, given_roles, trees, sources),
         notes=notes,
         problem=problem,
         recoding=recoding,
@@ -269,13 +245,80 @@ def find_protection(
         frontier=points,
         limit=limit,
         people=people,
-        earlier=_together(problem, recoding, earlier),
+        earlier=_describe_joint_release(problem, recoding, earlier),
         drops=drops,
         stopped=stopped,
     )
 
 
-def _problem(
+def _join_earlier(
+    counted: Questions, start: Preparation, key: str, earlier: Sequence[EarlierRelease]
+) -> JointReleases:
+    """Join the table with earlier releases by a key; note keys that are spelt differently."""
+    policy = start.policy
+    joint = JointReleases(
+        questions=counted,
+        quasi=start.roles.quasi,
+        key=key,
+        earlier=earlier,
+        k=joint_size(policy),
+        distinct=key in policy.roles.distinct_spellings,
+    )
+    if joint.respelt:
+        start.notes.append(both_read(joint.respelt, key))
+        if key not in start.gate.spellings:
+            start.gate.undecided("spelt_differently", [key])
+        start.gate.spellings[key] = joint.respelt
+    return joint
+
+
+def _draw_frontier(
+    problem: ProtectionProblem,
+    policy: Policy,
+    chosen: FullDomainRecoding | None,
+    questions: Questions,
+    clock: Clock,
+) -> tuple[list[FrontierPoint], LimitCurve | None]:
+    """Find the frontier of recodings and the limit beside it; `chosen` is the best recoding."""
+    clock("going through all recodings", questions)
+    own = None if chosen is None else chosen.levels
+    points = find_frontier(problem.search(policy), lambda r: problem.meets(r, policy), own)
+    clock("the least that is possible", questions)
+    limit = limit_curve(problem, policy)
+    if limit is not None:
+        gaps = [limit.gap(p.recoding, p.disclosed, p.lost) for p in points]
+        points = [replace(p, gap=gap) for p, gap in zip(points, gaps, strict=True)]
+    return points, limit
+
+
+def _column_levels(
+    problem: ProtectionProblem,
+    recoding: FullDomainRecoding | None,
+    given_roles: Roles,
+    trees: Mapping[str, Hierarchy | None],
+    sources: Mapping[str, str],
+) -> dict[str, ColumnLevel]:
+    """Describe the level of each given quasi-identifier; none without a recoding."""
+    columns: dict[str, ColumnLevel] = {}
+    if recoding is None:
+        return columns
+    for name, column, level in zip(
+        problem.roles.quasi, problem.columns, recoding.levels, strict=False
+    ):
+        if name not in given_roles.quasi:
+            continue
+        tree = trees[name]
+        columns[name] = ColumnLevel(
+            level=column.floor + level,
+            height=column.floor + column.levels - 1,
+            hierarchy=sources.get(name),
+            labels=len(column.labels[level]),
+            fixed=tree.fixed if tree else None,
+        )
+    return columns
+
+
+def _make_problem(
     questions: Questions,
     people: PeopleQuestions | None,
     start: Preparation,
@@ -283,7 +326,7 @@ def _problem(
     given: Sequence[int] | None,
     key: str | None,
 ) -> tuple[ProtectionProblem, Questions, dict[str, Hierarchy | None], dict[str, str]]:
-    """Make the problem, questions about what is searched, and the hierarchies with their sources.
+    """Make the problem; return it with questions on its table, hierarchies and their sources.
 
     A table with too many combinations is searched from a floor of coarser ones.
     """
@@ -293,8 +336,8 @@ def _problem(
     hierarchies = plan.measuring.hierarchies
     if key is not None:
         check_known("--key: column", key, questions.columns)
-    sets = counted_sets(roles, None if people is None else people.person, key)
-    if fits(questions, sets):
+    sets = column_sets(roles, None if people is None else people.person, key)
+    if fits_in_memory(questions, sets):
         combinations = count_combinations(questions, roles.quasi, roles.sensitive)
         trees, sources = assign_hierarchies(
             combinations.classes.value_counts, roles, hierarchies, start.notes
@@ -306,7 +349,8 @@ def _problem(
         )
         lowest = SearchFloor.of_values(columns, roles, trees)
         floor, counted, combinations = find_floor(questions, roles, lowest, given, sets)
-        start.notes.extend([floor.remark] if given is None else [])
+        if given is None:
+            start.notes.append(floor.remark)
     if people is None:
         problem = ProtectionProblem(
             questions,
@@ -330,15 +374,18 @@ def _problem(
     return problem, counted, trees, sources
 
 
-def _alike(
+def _merge_spellings(
     problem: ProtectionProblem,
     respelt: Respelt,
     questions: Questions,
     trees: Mapping[str, Hierarchy | None],
 ) -> ProtectionProblem | None:
-    """The same problem of the table with all spellings merged; None where none coincide."""
-    roles, person = problem.roles, problem.roles.person
-    columns = [*roles.measured_columns, *([] if person is None else [person])]
+    """Make the problem of the table with all spellings merged; None if none coincide."""
+    roles = problem.roles
+    person = problem.roles.person
+    columns = [*roles.measured_columns]
+    if person is not None:
+        columns.append(person)
     named = problem.measuring.named_values(roles.sensitive)
     merged = respelt.merge(questions, columns, named)
     if merged is None:
@@ -364,8 +411,8 @@ def _alike(
     )
 
 
-def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
-    """The table counted in people, if somebody has several rows."""
+def _count_people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
+    """Count the table in people, if somebody has several rows."""
     if start.roles.person is None:
         return None
     require(missing != "wildcard", NO_WILDCARDS, hint="--missing value")
@@ -383,7 +430,10 @@ def _solve(
     quasi: Sequence[str],
     seconds: float | None,
 ) -> tuple[FullDomainRecoding | None, str | None]:
-    """The best recoding; where none meets the policy, the best without one of its limits."""
+    """Find the best recoding; if none meets the policy, the best without one of its limits.
+
+    Return it with the limit that is not met, if there is one.
+    """
     search = problem.search(policy)
     if levels is not None:
         for name, level, column in zip(quasi, levels, problem.columns, strict=True):
@@ -393,29 +443,37 @@ def _solve(
         given = search.at([n - c.floor for n, c in zip(levels, problem.columns, strict=True)])
         return replace(given, proven=False, bound=0.0, visited=0), None  # nothing was searched
     recoding = problem.best(search, policy, seconds)
-    if recoding is not None or not search.finished:
-        return recoding, STOPPED if recoding is None else None
+    if recoding is not None:
+        return recoding, None
+    if not search.finished:
+        return None, STOPPED
     nearest: tuple[float, FullDomainRecoding, str] | None = None
     if problem.beside is not None:
-        beside, problem.beside = problem.beside, None
+        beside = problem.beside
+        problem.beside = None
         alone = problem.best(search, policy, seconds)
         problem.beside = beside
         nearest = None if alone is None else (alone.loss, alone, EARLIER)
-    every = list(policy.every_limit())
-    for table, measure, _ in every if len(every) > 1 else ():
+    limits = list(policy.every_limit())
+    if len(limits) == 1:  # nothing would be left to search
+        limits = []
+    for table, measure, _ in limits:
         less = without_limit(policy, table, measure)
         other = problem.best(problem.search(less), less, seconds)
         if other is not None and (nearest is None or other.loss < nearest[0]):
             nearest = (other.loss, other, f"{table}.{measure}")
-    return (None, None) if nearest is None else nearest[1:]
+    if nearest is None:
+        return None, None
+    _, recoding, unmet = nearest
+    return recoding, unmet
 
 
-def _together(
+def _describe_joint_release(
     problem: ProtectionProblem,
     recoding: FullDomainRecoding | None,
     earlier: Sequence[EarlierRelease],
 ) -> dict[str, Any] | None:
-    """The release together with earlier ones, as in the JSON."""
+    """Describe the release together with earlier ones, for the JSON."""
     if problem.beside is None or recoding is None:
         return None
     joint = problem.beside.join(recoding, problem.codes)
@@ -427,7 +485,8 @@ def _together(
     }
 
 
-def _chosen_levels(levels: Mapping[str, int], quasi: Sequence[str]) -> list[int]:
+def _list_levels(levels: Mapping[str, int], quasi: Sequence[str]) -> list[int]:
+    """List the level of every quasi-identifier, 0 unless it is given."""
     for name in levels:
         check_known("--levels: quasi-identifier", name, quasi)
     return [levels.get(name, 0) for name in quasi]
@@ -441,11 +500,12 @@ def _judge(
     *,
     stopped: bool,
 ) -> tuple[Judgement, bool]:
-    """Judge the release that the recoding makes by the policy.
+    """Judge the release that the recoding makes.
 
-    And whether suppressed records are left out of the release.
+    Return the judgement, and whether suppressed records are left out of the release.
     """
-    rows, verdicts = problem.settings.suppressed_rows, tuple[Verdict, ...]()
+    rows = problem.settings.suppressed_rows
+    verdicts = tuple[Verdict, ...]()
     if recoding is not None:
         kept = rows != DROP
         verdicts = problem.verdicts(recoding, policy, possible=True, kept=kept)
@@ -461,12 +521,12 @@ def _judge(
         gate.not_met("too_many_suppressed")
     if recoding and problem.beside and problem.joint_k(recoding) < problem.beside.k:
         gate.not_met("too_few_together")
-    gate.suppressed_records = 0 if recoding is None else problem.gone_records(recoding)
+    gate.suppressed_records = 0 if recoding is None else problem.count_suppressed(recoding)
     return gate.judge(verdicts), drops
 
 
 def settle_suppressed(verdicts: Sequence[Verdict], rows: str) -> tuple[tuple[Verdict, ...], bool]:
-    """The verdicts on a release, and whether its suppressed records are left out of it.
+    """Decide whether suppressed records are left out of a release; return its verdicts, too.
 
     With `auto` they are left out unless they meet every limit as a class of their own.
     """
@@ -476,42 +536,46 @@ def settle_suppressed(verdicts: Sequence[Verdict], rows: str) -> tuple[tuple[Ver
     return tuple(verdicts), rows == DROP
 
 
-def what_became(suppressed: int, rows: str, *, drops: bool) -> list[Remark]:
-    """A remark on what becomes of suppressed records, where the release decides it."""
+def suppression_remarks(suppressed: int, rows: str, *, drops: bool) -> list[Remark]:
+    """Say whether suppressed records stay in the release, if the command decided it."""
     if not suppressed or rows != AUTO:
         return []
-    became = "suppressed_dropped" if drops else "suppressed_stay"
-    return [Remark(became, records=plural(suppressed, "record"))]
+    key = "suppressed_dropped" if drops else "suppressed_stay"
+    return [Remark(key, records=plural(suppressed, "record"))]
 
 
 def release_columns(
     questions: Questions, protection: Protection, keep: Iterable[str]
 ) -> tuple[list[FileColumn], Any]:
-    """The columns of the release, in the order of the input, and which records are suppressed."""
-    roles, recoding = protection.roles, protection.recoding
+    """Make the columns of the release, in the order of the input, and tell suppressed records."""
+    roles = protection.roles
+    recoding = protection.recoding
     if recoding is None or protection.problem is None:
         assert protection.release is not None
         return [*protection.file_columns], protection.release.gone
     columns = read_columns(questions, {*roles.quasi, *roles.sensitive, *keep})
     codes = _value_numbers(protection, columns)
-    gone, labels = protection.problem.gone_keys(recoding), recoding.labels(codes)
+    gone = protection.problem.suppressed_keys(recoding)
+    labels = recoding.labels(codes)
     suppressed = np.isin(recoding.class_keys[recoding.class_numbers(codes)].astype(np.int64), gone)
     for j, name in enumerate(roles.quasi):
         level = recoding.levels[j]
         texts = [*recoding.columns[j].labels[level], ROOT]
         own = np.where(suppressed, len(texts) - 1, labels[:, j])
         plain = level == 0 and not suppressed.any()
-        columns[name] = FileColumn(name, texts, own, columns[name].kind if plain else TEXT)
+        columns[name] = FileColumn(
+            name=name, texts=texts, codes=own, kind=columns[name].kind if plain else TEXT
+        )
     return [*columns.values()], suppressed
 
 
 def read_columns(questions: Questions, wanted: set[str]) -> dict[str, FileColumn]:
-    """Some columns of all records, in the order of the input."""
+    """Read the `wanted` columns of all records, in the order of the input."""
     names = [c for c in questions.columns if c in wanted]
     records = questions.records_in_order(names)
     kinds = questions.engine.kinds
     return {
-        name: FileColumn(name, texts, codes, str(kinds.get(name, TEXT)))
+        name: FileColumn(name=name, texts=texts, codes=codes, kind=str(kinds.get(name, TEXT)))
         for name, texts, codes in zip(names, records.values, records.codes, strict=True)
     }
 
@@ -519,26 +583,35 @@ def read_columns(questions: Questions, wanted: set[str]) -> dict[str, FileColumn
 def recoded_records(
     questions: Questions, protection: Protection, keep: Iterable[str], *, drop: bool
 ) -> RecodedRecords | None:
-    """The release as an engine can write it from its own records; None if it has to be read here.
+    """Describe the release for an engine that writes it from its own records.
 
-    Small tables are read here, where this process has the records.
+    None if this process reads the records and writes them, as it does for small tables.
     """
-    recoding, problem, roles = protection.recoding, protection.problem, protection.roles
+    recoding = protection.recoding
+    problem = protection.problem
+    roles = protection.roles
     if recoding is None or problem is None:
         return None
     small = questions.records < IN_THE_ENGINE and problem.floor is None
     if small and questions.engine.records_here:
         return None
-    wanted, maps = {*roles.quasi, *roles.sensitive, *keep}, {}
-    gone = problem.gone_keys(recoding)
+    wanted = {*roles.quasi, *roles.sensitive, *keep}
+    maps = {}
+    gone = problem.suppressed_keys(recoding)
     for j, name in enumerate(roles.quasi):
-        if recoding.hierarchy_levels[j] or len(gone):  # else it is as it was
+        if recoding.hierarchy_levels[j] or len(gone):  # another column does not change
             maps[name] = problem.label_map(j, recoding.levels[j], recoding.lows[j])
-    return RecodedRecords([c for c in questions.columns if c in wanted], maps, gone, ROOT, drop)
+    return RecodedRecords(
+        names=[c for c in questions.columns if c in wanted],
+        maps=maps,
+        suppressed=gone,
+        mark=ROOT,
+        drop=drop,
+    )
 
 
 def _value_numbers(protection: Protection, columns: Mapping[str, FileColumn]) -> Any:
-    """Per record and quasi-identifier the number of the value in its column of the search."""
+    """The number of each record's value in its column of the search, per quasi-identifier."""
     problem = protection.problem
     assert problem is not None
     numbers = []

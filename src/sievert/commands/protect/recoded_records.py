@@ -1,4 +1,4 @@
-"""Records that were recoded locally: classes, labels, losses, and whether they hold the rules."""
+"""Records that were recoded locally: their classes, labels and losses, and the rules they keep."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,9 +36,9 @@ class ClassRecoding:
     table: RecordTable
     columns: Sequence[LocalColumn]
     combination: Ints  # of every record
-    codes: Ints  # of every combination its position in every column
+    codes: Ints  # for every combination its position in every column
     secrets: Sequence[SecretCells]
-    secret_codes: Sequence[Ints]  # of every record, as the cells have them
+    secret_codes: Sequence[Ints]  # for every record the code of its secret
     k: int
     pieces: Pieces
     seed: int
@@ -51,16 +51,18 @@ class ClassRecoding:
         weights: Sequence[float],
         seed: int,
     ) -> "ClassRecoding":
-        """The classes that hold the rules of the policy, at little loss."""
-        policy, quasi = table.policy, table.roles.quasi
-        positions = [
-            column.positions(own.texts)[own.codes]
-            for column, own in zip(columns, map(table.columns.__getitem__, quasi), strict=True)
-        ]
+        """Recode a table into classes that keep the rules of the policy, at little loss."""
+        policy = table.policy
+        quasi = table.roles.quasi
+        positions = []
+        for name, column in zip(quasi, columns, strict=True):
+            own = table.columns[name]
+            positions.append(column.positions(own.texts)[own.codes])
         combination = combination_codes(positions)
         first = np.unique(combination, return_index=True)[1]
         codes = np.stack([p[first] for p in positions], axis=1)
-        secrets, secret_codes = [], []
+        secrets = []
+        secret_codes = []
         for name in table.roles.sensitive:
             own = table.columns[name]
             keys, counts = np.unique(combination * len(own.texts) + own.codes, return_counts=True)
@@ -84,7 +86,7 @@ class ClassRecoding:
 
     @cached_property
     def owner(self) -> Ints:
-        """The class of every record; the records of a split combination are dealt by the seed."""
+        """The class of every record; the seed assigns the records of a split combination."""
         shuffled = np.random.default_rng((self.seed, USE)).permutation(len(self.combination))
         order = np.lexsort((shuffled, self.combination))
         by_combination = np.lexsort((self.pieces.owner, self.pieces.combination))
@@ -107,14 +109,15 @@ class ClassRecoding:
         """The quasi-identifiers of the release."""
         changed = {}
         for name, labels in zip(self.table.roles.quasi, self.labels, strict=True):
-            own, codes = self.table.columns[name], labels.codes[self.owner]
+            own = self.table.columns[name]
+            codes = labels.codes[self.owner]
             kind = own.kind if set(labels.texts) <= set(own.texts) else TEXT
-            changed[name] = FileColumn(name, labels.texts, codes, kind)
+            changed[name] = FileColumn(name=name, texts=labels.texts, codes=codes, kind=kind)
         return changed
 
     @cached_property
     def released_class(self) -> Ints:
-        """Of every class the number of its labels: classes with equal labels are one."""
+        """The number of each class in the release, where classes with equal labels are one."""
         return combination_codes([labels.codes for labels in self.labels])
 
     @cached_property
@@ -126,7 +129,7 @@ class ClassRecoding:
 
     @cached_property
     def suppressed_classes(self) -> Bools:
-        """Which classes have the mark of suppression in every quasi-identifier."""
+        """Tell which classes have the mark of suppression in every quasi-identifier."""
         gone = np.ones(len(self.released_class), dtype=bool)
         for labels in self.labels:
             gone &= np.array([text == ROOT for text in labels.texts])[labels.codes]
@@ -134,18 +137,21 @@ class ClassRecoding:
 
     @cached_property
     def suppressed(self) -> Bools:
-        """Which records have the mark of suppression in every quasi-identifier."""
+        """Tell which records have the mark of suppression in every quasi-identifier."""
         return self.suppressed_classes[self.owner]
 
     def cells_changed(self) -> int:
-        """How many cells have a label that stands for several values."""
-        owner, amount = self.pieces.owner, self.pieces.amount
-        return sum(int(amount[x.widths[x.codes[owner]] > 1].sum()) for x in self.labels)
+        """Count the cells with a label that stands for several values."""
+        cells = 0
+        for labels in self.labels:
+            widths = labels.widths[labels.codes[self.pieces.owner]]
+            cells += int(self.pieces.amount[widths > 1].sum())
+        return cells
 
-    # -- what is lost, and what holds -----------------------------------------------------------
+    # -- losses and rules -----------------------------------------------------------------------
 
     def losses(self, weights: Mapping[str, float]) -> Losses:
-        """The same losses as of full-domain recoding."""
+        """Measure the losses that full-domain recoding has, too."""
         return Losses.of(
             LocalClasses(self, weights),
             monotonic_discernability=int((self.sizes**2).sum()),
@@ -157,14 +163,14 @@ class ClassRecoding:
         )
 
     def _bits(self, secret: Ints) -> float:
-        """I(X;Y) - I(X';Y) in bits per record, as the counts have it."""
+        """I(X;Y) - I(X';Y) in bits per record, without a correction for chance."""
         after = _uncertainty(self.released_class[self.owner], secret)
         return after - _uncertainty(self.combination, secret)
 
     def holds(self, share: float) -> bool:
-        """Whether the method enforces every limit of the policy, and the release holds them.
+        """Tell whether the method enforces every limit of the policy, and the release keeps them.
 
-        At most this share of the records may be suppressed.
+        At most the given share of the records may be suppressed.
         """
         allowed = share_of_records(share, self.table.records)
         if int(self.suppressed.sum()) > allowed or int(self.sizes.min()) < self.k:
@@ -172,9 +178,10 @@ class ClassRecoding:
         if not all(_is_enforced(self.table.policy, self.secrets)):
             return False
         ruled = [s for s in self.secrets if s.rules]
-        rules, classes = secret_rules_arrays(ruled), len(self.sizes)
-        # The assessment of the file decides where too much is to be counted, and where suppressed
-        # records are left out of the distribution that classes are compared with.
+        rules = secret_rules_arrays(ruled)
+        classes = len(self.sizes)
+        # The assessment of the file decides if there is too much to count, or if suppressed records
+        # are left out of the distribution with which classes are compared.
         if classes * int(rules.begins[-1]) > MOST_TALLIES or (ruled and self.suppressed.any()):
             return False
         tallies = np.zeros((classes, int(rules.begins[-1])), dtype=np.int64)
@@ -186,7 +193,7 @@ class ClassRecoding:
 
 
 class LocalClasses:
-    """The classes of a local recoding, as losses see them."""
+    """The classes of a local recoding, with the methods that losses call."""
 
     def __init__(self, recoding: ClassRecoding, weights: Mapping[str, float]) -> None:
         names = recoding.table.roles.quasi
@@ -198,19 +205,19 @@ class LocalClasses:
 
     @property
     def released_sizes(self) -> Ints:
-        """The sizes of the classes that are not suppressed: those have the same labels."""
+        """The sizes of the classes without suppressed ones, which all have the same labels."""
         gone = self.recoding.released_class[self.recoding.suppressed_classes]
         return np.delete(self.recoding.sizes, np.unique(gone))
 
     def mean_shares(self, share: LabelShare) -> Floats:
-        """Per column the mean over records of a share of their label, from whole numbers."""
+        """The mean over records of a share of their label, for each column, from whole numbers."""
         recoding = self.recoding
         sizes = np.bincount(recoding.pieces.owner, recoding.pieces.amount).astype(np.int64)
         domains = [column.domain for column in recoding.columns]
         return mean_shares(recoding.labels, domains, sizes, share)
 
     def entropy(self) -> float:
-        """The bits that labels lack of their values, summed over cells."""
+        """The bits by which labels are less precise than values, summed over cells."""
         pieces = self.recoding.pieces
         bits = 0.0
         for j, labels in enumerate(self.recoding.labels):
@@ -221,18 +228,18 @@ class LocalClasses:
         return bits
 
     def bits(self) -> float:
-        """Not asked: local recoding tells the bits of every secret."""
+        """Raise an error: the losses of local recoding have the bits of every secret already."""
         raise NotImplementedError
 
 
 def _is_enforced(policy: Policy, secrets: Sequence[SecretCells]) -> list[bool]:
-    """Of every limit whether local recoding holds it by itself."""
+    """Tell for every limit whether local recoding keeps it by itself."""
     kinds = {rule.kind for s in secrets for rule in s.rules}
     return [_side_is_enforced(m, limit, kinds) for _, m, limit in policy.every_limit()]
 
 
 def _side_is_enforced(measure: str, limit: MeasureLimit, kinds: Collection[str]) -> bool:
-    """Whether the rules of these kinds enforce a limit on a measure."""
+    """Tell whether the rules of these kinds enforce a limit on a measure."""
     if measure == "suppressed_records":
         return limit.min is None
     record = BY_ID[measure]
@@ -240,8 +247,12 @@ def _side_is_enforced(measure: str, limit: MeasureLimit, kinds: Collection[str])
     if record.size_rule is not None:
         sides.add(record.size_rule.side)
     if any(rule.distance and rule.name not in kinds for rule in record.class_rules):
-        return False  # such as a distance in ranks, of a secret without an order
-    return (sides == {"min"} and limit.max is None) or (sides == {"max"} and limit.min is None)
+        return False  # such as a distance in ranks for a secret without an order
+    if sides == {"min"}:
+        return limit.max is None
+    if sides == {"max"}:
+        return limit.min is None
+    return False
 
 
 def _uncertainty(classes: Ints, secret: Ints) -> float:

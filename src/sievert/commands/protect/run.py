@@ -1,4 +1,4 @@
-"""One release: a table and a policy are read, the release is found, written and confirmed."""
+"""The work of protect: read a table and a policy; find, write and confirm a release."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from sievert.commands.protect.protection import (
     read_columns,
     recoded_records,
     settle_suppressed,
-    what_became,
+    suppression_remarks,
 )
 from sievert.commands.protect.result import ColumnLevel, Protected
 from sievert.commands.protect.settings import FULL, METHODS, How, ProtectSettings, method_named
@@ -67,13 +67,14 @@ from sievert.sources.table import Table
 
 ORDER_BY_HASH = Remark("order_by_hash")
 ORDER_STAYS = Remark("order_stays")
-# Readings that methods which make classes do not hold: they count as spelt, without kept columns.
-NOT_HELD = {SPELT_ALIKE, WITH_KEPT}
+# Readings for which a method that makes classes keeps no limit: it counts values as they are spelt,
+# without kept columns.
+NOT_KEPT = {SPELT_ALIKE, WITH_KEPT}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasePaths:
-    """The files of a release, as they are called in the end; None where one is not written."""
+    """The final paths of the files of a release; None for a file that is not written."""
 
     release: Place | None
     manifest: Path | None
@@ -93,7 +94,7 @@ class ReleasePaths:
         kind = release_kind(settings.out)
         engine = choose_engine(settings.engine, settings.data).adapter_class
         apart = how != FULL and METHODS[how].secrets_apart
-        # Rows have numbers where the records are read from a file or from memory.
+        # Rows have numbers if the records are read from a file or from memory.
         numbered = engine.keeps_order and not settings.keep_order
         return cls(
             release=settings.out,
@@ -113,7 +114,7 @@ class WrittenPaths:
     manifest: Path | None
     pairing: Path | None
     secrets: Path | None
-    private: Path  # a directory for what is not kept
+    private: Path  # a directory for files that are not kept
     kind: str
 
     @property
@@ -129,7 +130,7 @@ class WrittenPaths:
 
 
 def run(settings: ProtectSettings, watch: Steps = no_progress) -> Protected:
-    """Make the release that `settings` ask for; `watch` is told of every step."""
+    """Make the release that `settings` describe; `watch` is told of every step."""
     requested = requested_roles(
         settings.policy,
         settings.quasi,
@@ -211,7 +212,7 @@ def run(settings: ProtectSettings, watch: Steps = no_progress) -> Protected:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseJob:
-    """A table that is open, with what is asked of its release and where it goes."""
+    """A table that is open, with the plan and the paths of its release."""
 
     plan: ProtectionPlan
     requested: RequestedRoles
@@ -223,7 +224,7 @@ class ReleaseJob:
     clock: Clock
 
     def release(self) -> Protected:
-        """Find the release, write and judge it; raise an exception where nothing is written."""
+        """Find the release, write and judge it; raise an exception if nothing is written."""
         settings = self.plan.settings
         questions = self.questions
         asked = kept_columns(settings.keep, questions.columns)
@@ -258,7 +259,9 @@ class ReleaseJob:
             drops=file.drop,
             beside=self.beside,
             budget=limits_suppressed(protection.policy) and not limits_suppressed(own),
-            dropped_columns=_dropped(questions, {*protection.roles.measured_columns, *kept}),
+            dropped_columns=_columns_left_out(
+                questions, {*protection.roles.measured_columns, *kept}
+            ),
         )
         manifest_file = self.paths.manifest
         if self.paths.release is None or manifest_file is None or judgement.met is not True:
@@ -266,12 +269,12 @@ class ReleaseJob:
         return self._confirm(file, plan, result, manifest_file)
 
     def _judge(self, file: ReleaseFile, protection: Protection, kept: tuple[str, ...]) -> Judgement:
-        """Write the release where it has to be looked at, and hold the policy against it."""
+        """Judge the release; write it first if it has to be read back, or may go out."""
         settings = self.plan.settings
         source = self.source
         judgement = protection.judgement
-        looked_at = self.paths.release is not None or file.suppresses_beside_kept
-        if judgement is None or (looked_at and judgement.met):
+        is_read_back = self.paths.release is not None or file.suppresses_beside_kept
+        if judgement is None or (is_read_back and judgement.met):
             self.clock("writing the release", self.questions)
             with files.name_output(Path(str(settings.out or "release"))):
                 records = recoded_records(self.questions, protection, kept, drop=file.drop)
@@ -288,7 +291,7 @@ class ReleaseJob:
                 file.write_from_memory(self.paths.with_person, kept)
                 judgement = file.judge(source)
             gone = protection.release.suppressed_records if protection.release else 0
-            protection.notes.extend(what_became(gone, rows, drops=file.drop))
+            protection.notes.extend(suppression_remarks(gone, rows, drops=file.drop))
         judgement = file.judge_kept_columns(judgement, source)
         if self.paths.release is not None:
             judgement = file.judge_kept_order(judgement, source)
@@ -297,7 +300,7 @@ class ReleaseJob:
     def _confirm(
         self, file: ReleaseFile, plan: ProtectionPlan, result: Protected, manifest_file: Path
     ) -> Protected:
-        """Have a new process assess the written release; write what stands beside it."""
+        """Have a new process assess the written release; write the manifest beside it."""
         self.clock("checking the release", self.questions)
         warnings = (*file.confirm(self.source), *result.warnings)
         names = {name for part in file.parts for name in part.names}
@@ -306,7 +309,7 @@ class ReleaseJob:
             released=True,
             order="kept" if plan.settings.keep_order else "by_hash",
             paired=self.paths.pairing is not None,
-            dropped_columns=_dropped(self.questions, names),
+            dropped_columns=_columns_left_out(self.questions, names),
             warnings=warnings,
         )
         content = manifest(result, file.parts, plan, drop=file.drop)
@@ -316,19 +319,19 @@ class ReleaseJob:
         return result
 
     def _order(self, file: ReleaseFile) -> dict[str, Any]:
-        """Write the pairing file; say for the manifest where it is, and how records are ordered."""
+        """Write the pairing file; return the entries of the manifest on it and on the order."""
         if file.seed is None:
             return {"order": "kept"}
-        said: dict[str, Any] = {"order": "by_hash", "seed": file.seed}
+        entries: dict[str, Any] = {"order": "by_hash", "seed": file.seed}
         if self.paths.pairing is not None:
             original = OriginalFile(self.plan.settings.data, self.table)
             file.write_pairing(self.paths.pairing, original)
-            said["pairing"] = {"sha256": files_sha256([self.paths.pairing]), "internal": True}
-        return said
+            entries["pairing"] = {"sha256": files_sha256([self.paths.pairing]), "internal": True}
+        return entries
 
 
 class _NothingIsWritten(Exception):  # noqa: N818
-    """There is a result, and no release: what was begun to be written is removed."""
+    """Carry a result without a release, so that unfinished files are removed."""
 
     def __init__(self, result: Protected) -> None:
         super().__init__()
@@ -337,13 +340,15 @@ class _NothingIsWritten(Exception):  # noqa: N818
 
 def _tables(given: Any) -> list[Any]:
     """List the tables of an option that takes one or several."""
-    return [given] if is_one_table(given) else list(given)
+    if is_one_table(given):
+        return [given]
+    return list(given)
 
 
 def _read_levels(
     settings: ProtectSettings, policy: Policy
 ) -> tuple[Mapping[str, int] | None, dict[str, Any]]:
-    """Give the levels of a recoding that is given, and the hierarchies that are known."""
+    """Read the levels of a given recoding, and all hierarchies that are known."""
     levels = settings.levels
     fixed: Mapping[str, Any] = {}
     if isinstance(levels, str | os.PathLike):
@@ -352,7 +357,7 @@ def _read_levels(
 
 
 def _share_to_suppress(settings: ProtectSettings, policy: Policy, how: How, records: int) -> float:
-    """Give the largest share of the records that may be suppressed."""
+    """The largest share of the records that may be suppressed."""
     if how != FULL and not METHODS[how].suppresses:
         return 0.0
     stated = settings.suppress
@@ -362,7 +367,7 @@ def _share_to_suppress(settings: ProtectSettings, policy: Policy, how: How, reco
 def _check_table(
     table: Table, questions: Questions, settings: ProtectSettings, policy: Policy, how: How
 ) -> None:
-    """Refuse a count state, and an engine elsewhere, where the records are needed."""
+    """Refuse a count state, or an engine on another machine, if the records are needed."""
     require(
         table.state is None or (settings.out is None and how == FULL),
         "a count state has no records: it is searched by --how full, and nothing is written",
@@ -387,13 +392,17 @@ def _result(
     questions: Questions,
     description: Mapping[str, Any],
 ) -> Protected:
+    """Put the result together, as long as no release is written.
+
+    A method that keeps every limit, and still breaches one, is an error of this program.
+    """
     release = protection.release
     breached = [
         verdict
         for verdict in judgement.verdicts
         if verdict.met is False
-        and verdict.reading not in NOT_HELD
-        and verdict.scope is None  # limits are held in the classes that a method makes
+        and verdict.reading not in NOT_KEPT
+        and verdict.scope is None  # limits are kept in the classes that a method makes
     ]
     require(
         release is None or not release.holds or not breached,
@@ -420,8 +429,8 @@ def _result(
     )
 
 
-def _dropped(questions: Questions, kept: Collection[str]) -> tuple[str, ...]:
-    """List the columns that the release does not hold."""
+def _columns_left_out(questions: Questions, kept: Collection[str]) -> tuple[str, ...]:
+    """List the columns that the release does not have."""
     return tuple(c for c in questions.columns if c not in kept)
 
 
@@ -468,7 +477,7 @@ def make_release(
                 labels=len(set(column.texts)),
                 fixed=tree.fixed if tree else None,
             )
-    # More suppressed records than may be are a breach, also where none may be.
+    # Too many suppressed records are a breach, also if none may be suppressed.
     policy = limit_suppressed(start.policy, 0) if release.suppressed_records else start.policy
     return Protection(
         roles=roles,

@@ -1,4 +1,4 @@
-"""A release as a file: written, assessed, confirmed in a process of its own, with its manifest."""
+"""A release as a file: it is written, judged, and confirmed by a process of its own."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,31 +29,29 @@ from sievert.session import OPTIONS, open_source
 from sievert.sources.table import Table
 
 ENGINE_OPTIONS = ("engine", "master")
-MEANS = ("memory", "threads", "temp", "master")  # with which a release is read back, as the table
-
-
-# A fresh number that nobody has seen before.
+MEANS = ("memory", "threads", "temp", "master")  # options to read a release back like the table
+# The reason for a column of fresh numbers that nobody has seen before.
 JOINS = KeptColumn(reason="it joins the two tables", outsiders_cannot_know=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleasePart:
-    """A file of a release, and what is held against it: the roles of its columns, the limits."""
+    """A file of a release, with the roles of its columns and the limits by which it is judged."""
 
     path: Path
     names: tuple[str, ...]
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     policy: Policy
-    fresh: tuple[str, ...] = ()  # keys that were made for it
+    fresh: tuple[str, ...] = ()  # keys that were made for the release
 
 
 class ReleaseFile:
-    """A release as a file, and how it is read back: its secrets as those of the original.
+    """A release as a file; it is read back with the options by which the original was read.
 
-    Where a method puts the secrets into a table of their own, there are two files. Limits about
-    finding a person are held against the first, those about secrets against the second, in which
-    the classes are its groups: nobody can learn more than which group a person is in.
+    If a method puts the secrets into a table of their own, there are two files. Limits on
+    re-identification judge the first file, and limits on secrets the second one. The classes of the
+    second file are its groups, because nobody can learn more than the group of a person.
     """
 
     def __init__(
@@ -83,11 +81,12 @@ class ReleaseFile:
         self.with_person: Path | None = None
 
     def write_from_memory(self, with_person: Path, keep: Iterable[str]) -> None:
-        """Read the records, and write them; with a person beside, where people are counted."""
+        """Read the records and write them; if people are counted, also a private file with them."""
         columns, suppressed = release_columns(self.questions, self.protection, keep)
-        names, people = [c.name for c in columns], self.protection.people
-        # People can be counted in no other way: with their person beside, in a private file that
-        # is not kept. Where the release holds the person there is no need.
+        names = [c.name for c in columns]
+        people = self.protection.people
+        # To count people, a private file that is not kept has the column of the person, too.
+        # There is no need for it if the release has this column.
         if people is not None and people.person not in names:
             columns.append(person_column(people))
             self.with_person = with_person
@@ -96,10 +95,12 @@ class ReleaseFile:
         if release is not None and release.chosen is not None:
             rows = release.chosen + 1
         if self.drop:
-            columns, rows = [c.only(~suppressed) for c in columns], rows[~suppressed]
+            columns = [c.only(~suppressed) for c in columns]
+            rows = rows[~suppressed]
         if self.seed is not None:
             order = order_by_hash(columns[: len(names)], order_key(self.seed))
-            columns, self.row_numbers = [c.only(order) for c in columns], rows[order]
+            columns = [c.only(order) for c in columns]
+            self.row_numbers = rows[order]
         self._write(self.path, columns[: len(names)])
         if self.with_person is not None:
             self._write(self.with_person, columns)
@@ -108,7 +109,9 @@ class ReleaseFile:
             self.parts = self._apart(names, release.secrets)
 
     def _whole(self, names: Iterable[str]) -> ReleasePart:
-        roles, policy = self.protection.given_roles, self.protection.policy
+        """The release as one file, judged by the whole policy."""
+        roles = self.protection.given_roles
+        policy = self.protection.policy
         return ReleasePart(
             path=self.path,
             names=tuple(names),
@@ -118,15 +121,16 @@ class ReleaseFile:
         )
 
     def _apart(self, names: Sequence[str], secrets: Sequence[FileColumn]) -> list[ReleasePart]:
-        """Write the secrets into a file of their own; both files, and what each is held against.
+        """Write the secrets into a file of their own; return both files with their limits.
 
-        Its order has a key of its own, so that rows of the two files do not go together.
+        The order of the file has its own key, so that rows of the two files do not correspond.
         """
         if self.seed is not None:
             order = order_by_hash(secrets, order_key(self.seed, "secrets"))
             secrets = [column.only(order) for column in secrets]
         self._write(self.secrets_path, secrets)
-        roles, policy = self.protection.given_roles, self.protection.policy
+        roles = self.protection.given_roles
+        policy = self.protection.policy
         group, *named = (c.name for c in secrets)
         of_people, of_secrets = split_policy(policy, group, roles.sensitive)
         return [
@@ -148,8 +152,9 @@ class ReleaseFile:
         ]
 
     def write_in_engine(self, with_person: Path, records: RecodedRecords) -> None:
-        """Let the engine write the release from its own records; with a person, as above."""
-        engine, people = self.questions.engine, self.protection.people
+        """Let the engine write the release from its own records, and a private file with people."""
+        engine = self.questions.engine
+        people = self.protection.people
         key = None if self.seed is None else order_key(self.seed)
         if people is not None and people.person not in records.names:
             beside = replace(records, names=(*records.names, people.person))
@@ -163,13 +168,13 @@ class ReleaseFile:
         self.parts = [self._whole(records.names)]
 
     def write_pairing(self, path: Path, original: OriginalFile) -> None:
-        """Write which row of the original each row of the release is; the release is written."""
+        """Write the number of the original row of each row of the release, which is written."""
         assert self.row_numbers is not None
         details = pairing_details(self.path, original, self.questions.records)
         write_row_numbers(self.questions.engine, self.row_numbers, path, details)
 
     def _csv(self) -> dict[str, Any]:
-        """A text file is written as the input is."""
+        """The delimiter and the header of a text file, as in the input."""
         csv = self.table.kind == "csv"
         return {
             "delimiter": (csv and self.table.delimiter) or ",",
@@ -180,12 +185,13 @@ class ReleaseFile:
         write_release(path, self.kind, columns, self.questions, **self._csv())
 
     def judge(self, source: Mapping[str, Any]) -> Judgement:
-        """The policy held against the file; what stands against the table stands against it."""
-        gate, release = self.protection.gate, self.protection.release
+        """Judge the files of the release by the policy, and by all reasons of the table's gate."""
+        gate = self.protection.gate
+        release = self.protection.release
         if release is not None and release.gone.all():
             gate.not_met("all_suppressed")
             return replace(gate.judge(()), reasons=tuple(gate.reasons))
-        of_files = [judge(part.path, *self._order(part, source)) for part in self._limited]
+        of_files = [judge(part.path, *self._order(part, source)) for part in self._limited_parts]
         gate.certain = self._certain(of_files, source)
         dropped = release.suppressed_records if release is not None and self.drop else 0
         gate.suppressed_records = dropped + sum(each.suppressed_records for each in of_files)
@@ -197,33 +203,33 @@ class ReleaseFile:
     def _certain(
         self, of_files: Sequence[Judgement], source: Mapping[str, Any]
     ) -> dict[str, tuple[int, int]]:
-        """Of secrets without a limit how many people are in classes where all have one value.
+        """Count the people in classes with one value, and all people, for secrets without a limit.
 
-        A file that no limit is about is assessed for this number only.
+        A file without a limit is assessed only for these numbers.
         """
-        others = [part for part in self.parts if part.sensitive and part not in self._limited]
+        others = [part for part in self.parts if part.sensitive and part not in self._limited_parts]
         judged = [*of_files, *(judge(part.path, *self._order(part, source)) for part in others)]
-        return {
-            each.secret: (each.people, each.of)
-            for judgement in judged
-            for each in judgement.unjudged
-            if each.people is not None and each.of is not None
-        }
+        certain = {}
+        for judgement in judged:
+            for each in judgement.unjudged:
+                if each.people is not None and each.of is not None:
+                    certain[each.secret] = (each.people, each.of)
+        return certain
 
     @property
     def suppresses_beside_kept(self) -> bool:
-        """Whether records are suppressed that share values of kept columns with others.
+        """Tell whether records are suppressed in a release with kept columns.
 
-        Of these columns more people are unique in the release than in the table, then, or more of
-        the suppressed ones.
+        More people can be unique by these columns in the release then than in the table.
         """
-        problem, recoding = self.protection.problem, self.protection.recoding
+        problem = self.protection.problem
+        recoding = self.protection.recoding
         if problem is None or recoding is None or not self.protection.roles.kept:
             return False
-        return problem.gone_records(recoding) > 0
+        return problem.count_suppressed(recoding) > 0
 
     def judge_kept_columns(self, judgement: Judgement, source: Mapping[str, Any]) -> Judgement:
-        """Add to the `judgement` of a search what kept columns tell of people in the release.
+        """Add to the `judgement` of a search how kept columns help to find people in the release.
 
         The files are written; `source` says how the table is read.
         """
@@ -236,26 +242,26 @@ class ReleaseFile:
         return replace(judgement, reasons=(*judgement.reasons, *dict.fromkeys(reasons)))
 
     def judge_kept_order(self, judgement: Judgement, source: Mapping[str, Any]) -> Judgement:
-        """Add to the `judgement` of written files what the order of the input tells in them.
+        """Add to the `judgement` what the order of the input tells in the written files.
 
-        The released files themselves are looked at, and not those with a person beside. `source`
-        says how the table is read.
+        The released files are examined, and not the private file with people. `source` says how the
+        table is read.
         """
         stated = self.protection.policy.release.order is not None
         if self.seed is not None or stated or not judgement.met:
             return judgement
-        telling: dict[str, None] = {}
+        columns: dict[str, None] = {}
         for part in self.parts:
-            telling |= dict.fromkeys(self._told_by_order(part, source))
-        if not telling:
+            columns |= dict.fromkeys(self._columns_in_runs(part, source))
+        if not columns:
             return judgement
-        reason = GateReason("order_tells", None, tuple(telling))
+        reason = GateReason("order_tells", None, tuple(columns))
         return replace(judgement, reasons=(*judgement.reasons, reason))
 
-    def _told_by_order(self, part: ReleasePart, source: Mapping[str, Any]) -> tuple[str, ...]:
-        """The columns of a file that the order of its rows tells more of than their values do.
+    def _columns_in_runs(self, part: ReleasePart, source: Mapping[str, Any]) -> tuple[str, ...]:
+        """Name the columns of a file about which the order of its rows tells more than the values.
 
-        DuckDB reads the file, whatever wrote it: it has rows in an order.
+        DuckDB reads the file, no matter what engine wrote it, because DuckDB keeps the order.
         """
         _, options = self._order(part, source)
         reading = {o: options[o] for o in OPTIONS if o in options and o not in ENGINE_OPTIONS}
@@ -263,38 +269,42 @@ class ReleaseFile:
             return examine_order(questions, part.names, options["orders"]).tells
 
     def confirm(self, source: Mapping[str, Any]) -> list[Remark]:
-        """The cautions of a new process; an error unless it meets the policy with every file."""
+        """Have a new process assess every file; return its cautions, or raise an error.
+
+        It is an error if a file does not meet its policy there.
+        """
         cautions = []
-        for part in self._limited:
-            path, order = self.with_person or part.path, self._order(part, source)
+        for part in self._limited_parts:
+            path = self.with_person or part.path
+            order = self._order(part, source)
             cautions += confirm(path, *order, self._records, released=part.path)
         return list(dict.fromkeys(cautions))
 
     @property
     def _records(self) -> int | None:
-        """How many records the file must have; None where its method decides."""
+        """The number of records that the file must have; None if its method decides."""
         recoding = self.protection.recoding
         if recoding is None or self.protection.problem is None:
             return None
-        gone = self.protection.problem.gone_records(recoding) if self.drop else 0
+        gone = self.protection.problem.count_suppressed(recoding) if self.drop else 0
         return self.questions.records - gone
 
     @property
-    def _limited(self) -> list[ReleasePart]:
-        """The files that a limit is held against; all of them if none is."""
+    def _limited_parts(self) -> list[ReleasePart]:
+        """The files with a limit; all files if none has one."""
         return [p for p in self.parts if any(p.policy.every_limit())] or self.parts
 
     def _order(
         self, part: ReleasePart, source: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The policy for the columns of a file, and how the file is read."""
+        """The policy for the columns of a file, and the options to read and assess the file."""
         measuring = self.measuring
         options: dict[str, Any] = {
             "quasi": list(part.quasi),
             "sensitive": list(part.sensitive),
             "identifier": [c for c in self.protection.roles.identifier if c in part.names],
             "fresh": list(part.fresh),
-            # The private file with the person beside is not the one that goes out.
+            # The private file with people is not the one that goes out.
             "planned": self.with_person is not None,
             "orders": {c: list(o) for c, o in measuring.orders.items() if c in part.names},
             "hierarchies": {
@@ -310,7 +320,7 @@ class ReleaseFile:
         options |= {o: os.fspath(v) if isinstance(v, os.PathLike) else v for o, v in means.items()}
         if self.questions.engine.writes_parts:
             options["engine"] = self.questions.engine.name
-        options["suppressed"] = ROOT  # which we write, whatever mark the policy has for others
+        options["suppressed"] = ROOT  # the mark that we write, and not those of the policy
         if self.kind == "csv":
             types = {c: t for c, t in (source.get("types") or {}).items() if c in part.sensitive}
             options |= {"types": types or None, **self._csv()}
@@ -320,49 +330,53 @@ class ReleaseFile:
 
 
 def with_dropped(verdict: Verdict, dropped: int) -> Verdict:
-    """The verdict on suppressed records with those that are not in the file any more."""
+    """Add `dropped` records to a verdict on suppressed records, as the file has them no more."""
     if verdict.measure != "suppressed_records" or verdict.value is None or not dropped:
         return verdict
     number = verdict.value + dropped
-    least, most = verdict.min, verdict.max
+    least = verdict.min
+    most = verdict.max
     met = (least is None or number >= least) and (most is None or number <= most)
     return replace(verdict, value=number, met=met)
 
 
 def split_policy(policy: Policy, group: str, secrets: Sequence[str]) -> tuple[Policy, Policy]:
-    """What a policy asks of a table of people with groups, and of a table of their secrets."""
-    everywhere = policy.everywhere
-    about = {
-        kind: {m: limit for m, limit in everywhere.items() if kind in BY_ID[m].kinds}
-        for kind in ("record", "secret")
-    }
+    """Split a policy into one for the table of people with groups and one for that of secrets."""
+    about_records = {}
+    about_secrets = {}
+    for measure, limit in policy.everywhere.items():
+        if "record" in BY_ID[measure].kinds:
+            about_records[measure] = limit
+        if "secret" in BY_ID[measure].kinds:
+            about_secrets[measure] = limit
     of_people = policy.model_copy(
         update={
             "roles": policy.roles.model_copy(update={"kept": {**policy.roles.kept, group: JOINS}}),
             "parameters": policy.parameters.model_copy(update={"alpha_k": None}),
             "everywhere": {},
-            "reidentification": {**about["record"], **policy.reidentification},
+            "reidentification": {**about_records, **policy.reidentification},
             "inference": {},
         }
     )
-    return of_people, policy.model_copy(
+    of_secrets = policy.model_copy(
         update={
             "roles": policy.roles.model_copy(update={"quasi": (group,)}),
             "everywhere": {},
             "reidentification": {},
-            "inference": {s: {**about["secret"], **policy.inference.get(s, {})} for s in secrets},
+            "inference": {s: {**about_secrets, **policy.inference.get(s, {})} for s in secrets},
         }
     )
+    return of_people, of_secrets
 
 
 def _plain_hierarchy(tree: Any) -> Any:
-    """A hierarchy as JSON has it: a text, the labels of every value, or a tree."""
+    """Turn a hierarchy into JSON: a text, the labels of every value, or a tree."""
     labels = tree.labels if isinstance(tree, Hierarchy) else tree
     return dict(labels) if isinstance(labels, Mapping) else str(tree)
 
 
 def person_column(people: PeopleQuestions) -> FileColumn:
-    """The person of every record as a number, for the check of a release without this column."""
+    """Number the person of every record, for the check of a release without this column."""
     records = people.rows.records_in_order([people.person])
     numbers = [None if text is None else str(n) for n, text in enumerate(records.values[0])]
     return FileColumn(people.person, numbers, records.codes[0])

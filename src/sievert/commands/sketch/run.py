@@ -63,9 +63,13 @@ def sketch_table(
     require(questions.records > 0, "the table has no records", error=InputError)
     secrets = tuple(sorted(roles.sensitive))
     key = derive_key(settings.salt)
-    request = SampleRequest(keys, secrets, key, settings.size - storage.HEADER)
+    request = SampleRequest(
+        key_sets=keys, secrets=secrets, key=key, room=settings.size - storage.HEADER
+    )
     samples = tuple(sample_classes(questions, request))
-    return SketchFile(samples, secrets, settings.size, storage.recognise_salt(key))
+    return SketchFile(
+        samples=samples, secrets=secrets, size=settings.size, salt=storage.recognise_salt(key)
+    )
 
 
 def read_sketches(paths: Iterable[Any], salt: bytes | None) -> tuple[SketchFile, bool]:

@@ -32,19 +32,25 @@ class DuckDB(Adapter):
         threads: int | None = None,
         outputs: Sequence[Path] = (),
     ) -> None:
-        self.table, self.behind, self._sound = table, "given", True
+        self.table = table
+        self.behind = "given"
+        self._sound = True
         self.uncoded, self.untyped = reading.AS_READ
-        self.nan_source, self.nan = "given", dict[str, str]()
+        self.nan_source = "given"
+        self.nan = dict[str, str]()
         self._opened = self._guard(
             lambda: connection.open_engine(table, scratch, memory, threads, outputs)
         )
-        self._connection, table = self._opened.connection, self._opened.table
-        self.unusable, self.notes = dict(table.unusable), list(table.notes)
+        self._connection = self._opened.connection
+        table = self._opened.table
+        self.unusable = dict(table.unusable)
+        self.notes = list(table.notes)
         self.not_read = table.not_read
         self.columns, self.kinds, view = reading.view(self, table)
         self.view("input", view)
 
-    check_usable, kind = reading.check_usable, reading.kind
+    check_usable = reading.check_usable
+    kind = reading.kind
 
     def check_writable(self) -> None:
         """Records can be written, in their order."""
@@ -99,22 +105,25 @@ class DuckDB(Adapter):
         written = reading.copy_options(kind, **options)
         self.run(f"COPY ({sql}) TO {literal(str(path))} ({written})")
 
-    write_release, show_recoded = releases.write_release, releases.show_recoded
-    read_arrow, stream = reading.read_arrow, reading.stream
+    write_release = releases.write_release
+    show_recoded = releases.show_recoded
+    read_arrow = reading.read_arrow
+    stream = reading.stream
 
     def progress(self) -> float:
-        """Per cent of the running query that is done, or -1."""
+        """The per cent of the running query that are done, or -1."""
         return float(self._connection.query_progress())
 
     def interrupt(self) -> None:
-        """Stop the running query; whoever asked gets an error."""
+        """Stop the running query; its caller gets an error."""
         self._connection.interrupt()
 
     def close(self) -> None:
         self._opened.close(sound=self._sound)
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
-        sound, self._sound = self._sound, False  # until it is answered
+        sound = self._sound
+        self._sound = False  # until there is an answer
         try:
             answer = ask()
         except duckdb.Error as error:

@@ -17,16 +17,16 @@ from sievert.sources.table import Table
 
 CONFIGURATION = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 LOCK = "SET enable_external_access = false; SET lock_configuration = true"
-SMALL = 100_000  # records of a frame in memory, up to which the engine has nothing to spill
+SMALL = 100_000  # records of a frame in memory up to which the engine has nothing to spill
 SMALL_FILE = 1 << 20  # bytes
 
 
 @cache
 def shared_engine() -> duckdb.DuckDBPyConnection:
-    """One locked engine for all small frames: it starts in 20 ms, a connection to it in half a one.
+    """One locked engine for all small frames: it starts in 20 ms, a connection to it in 0.5 ms.
 
     It reads and writes no files and has no threads of its own. Every table gets a connection of its
-    own, whose temporary tables no other connection sees and which end with it.
+    own. No other connection sees its temporary tables, and they end with it.
     """
     engine = duckdb.connect(":memory:", config={**CONFIGURATION, "threads": "1"})
     engine.execute(f"SET temp_directory = ''; {LOCK}")
@@ -34,7 +34,7 @@ def shared_engine() -> duckdb.DuckDBPyConnection:
 
 
 def is_small(table: Table) -> bool:
-    """Whether the caller's own values are few; what only streams is not counted beforehand."""
+    """Whether the caller's own values are few; a stream is not counted beforehand."""
     values = next(iter(table.data.values()), ()) if table.kind == "columns" else table.data
     in_memory = table.kind in ("columns", "frame") and hasattr(values, "__len__")
     return in_memory and len(values) < SMALL
@@ -44,7 +44,7 @@ class FileEngine:
     """A locked engine that reads small files, one at a time, and only its own copy of each.
 
     The copy is in memory and has no name in any directory, so nothing is left behind. An engine
-    goes on to the next file, which gets a connection of its own, unless a question to it failed.
+    reads the next file, on a connection of its own, unless a question to it failed.
     """
 
     # By process: a child that was forked has engines of its own.
@@ -63,7 +63,7 @@ class FileEngine:
 
     @classmethod
     def borrow(cls, table: Table) -> "FileEngine | None":
-        """An engine that nobody uses, with a copy of the table's file; None unless it is small."""
+        """Take an idle engine, with a copy of the table's file; None for other and large files."""
         paths = _files(table)
         one = table.kind in ("csv", "parquet") and not table.member and len(paths) == 1
         fits = one and machine.has_memory_files() and paths[0].is_file()
@@ -85,7 +85,7 @@ class FileEngine:
         return None
 
     def _count_rows(self) -> int:
-        """How many rows a Parquet file has, which its size does not tell."""
+        """Count the rows of a Parquet file, which may be many for its size."""
         sql = f"SELECT num_rows FROM parquet_file_metadata({literal(str(self.path))})"
         ((rows,),) = self.connection.execute(sql).fetchall()
         return int(rows)
@@ -108,16 +108,17 @@ class FileEngine:
 
 @dataclass
 class OpenedTable:
-    """A connection for a table, the table as it is found there, and the engine to give back."""
+    """A connection for a table, the table as the engine sees it, and the engine to give back."""
 
     connection: duckdb.DuckDBPyConnection
     table: Table
     lent: FileEngine | None = None
 
     def close(self, *, sound: bool) -> None:
-        """Let go of the table; an engine that was lent and is sound goes on to the next one."""
+        """Let go of the table; a sound engine that was lent reads the next one."""
         self.connection.close()
-        lent, self.lent = self.lent, None
+        lent = self.lent
+        self.lent = None
         if lent is not None:
             lent.give_back(sound=sound)
 
@@ -125,9 +126,10 @@ class OpenedTable:
 def open_engine(
     table: Table, scratch: Path, memory: str | None, threads: int | None, outputs: Sequence[Path]
 ) -> OpenedTable:
-    """A connection for a table: to an engine that reads small files, a shared one, or its own."""
+    """Open a connection for a table: to an engine for small files, a shared engine, or its own."""
     plain = memory is None and threads is None and not outputs
-    if plain and (lent := FileEngine.borrow(table)) is not None:
+    lent = FileEngine.borrow(table) if plain else None
+    if lent is not None:
         return OpenedTable(lent.connection, replace(table, path=lent.path, parts=()), lent)
     if plain and is_small(table):
         return OpenedTable(shared_engine().cursor(), table)
@@ -142,10 +144,10 @@ def _size(table: Table) -> int:
 
 def own_engine(table: Table) -> duckdb.DuckDBPyConnection:
     """An engine for one table, not locked yet; for a small text it starts no threads of its own."""
-    small = table.kind == "csv" and _size(table) < SMALL_FILE
-    engine = duckdb.connect(
-        ":memory:", config={**CONFIGURATION, **({"threads": "1"} if small else {})}
-    )
+    configuration: dict[str, str | bool | int | float | list[str]] = {**CONFIGURATION}
+    if table.kind == "csv" and _size(table) < SMALL_FILE:
+        configuration["threads"] = "1"
+    engine = duckdb.connect(":memory:", config=configuration)
     _measure_progress(engine)
     return engine
 
@@ -153,8 +155,8 @@ def own_engine(table: Table) -> duckdb.DuckDBPyConnection:
 def _measure_progress(engine: duckdb.DuckDBPyConnection) -> None:
     """Let `engine` tell how much of a query is done, and draw nothing itself.
 
-    In Jupyter without ipywidgets it refuses this, whatever is to be drawn. Only the share that is
-    done stays unknown then.
+    In Jupyter without ipywidgets it always refuses this. Then only the share that is done stays
+    unknown.
     """
     with suppress(duckdb.InvalidInputException):
         engine.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")

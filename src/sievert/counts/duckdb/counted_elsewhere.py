@@ -38,11 +38,11 @@ class CountedElsewhere(DuckDB):
         """The other database's answer to a query."""
 
     def view(self, name: str, sql: str) -> None:
-        """Keep a view as text: whoever may only read cannot make one."""
+        """Keep a view as text: a role that may only read cannot make one."""
         self._views[name] = sql
 
     def with_views(self, sql: str) -> str:
-        """A query with our views before it."""
+        """Put our views before a query."""
         views = (f"{name} AS NOT MATERIALIZED ({view})" for name, view in self._views.items())
         return f"WITH {', '.join(views)} {sql}"
 
@@ -59,7 +59,7 @@ class CountedElsewhere(DuckDB):
         self.check_counted(name, records)
 
     def counted_fields(self, sql: str) -> dict[str, str]:
-        """The columns that a query counts cells of, by the names of its fields."""
+        """The columns whose cells a query counts, by the names of its fields."""
         fields = FIELD.findall(CELLS.findall(sql)[0])
         return {alias or c: self.columns[int(c[1:])] for c, alias in fields}
 

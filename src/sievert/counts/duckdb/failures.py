@@ -107,7 +107,7 @@ FAILURES: tuple[tuple[Applies, type[SievertError], str, str | None], ...] = (
 
 
 def explain(error: duckdb.Error, table: Table, connection: Any, behind: str) -> SievertError:
-    """A failure of the engine in our words, without a value of the data."""
+    """Describe a failure of the engine in our words, without a value of the data."""
     message = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", message)
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
@@ -137,7 +137,7 @@ def _count_unfit(table: Table, connection: Any, behind: str) -> str:
 
 
 def describe_unfit(counts: Mapping[str, int], table: Table) -> str:
-    """How many values of each typed column do not fit, by the column's name."""
+    """Say how many values of each typed column do not fit, by the column's name."""
     columns = (
         f"{n} value(s) of column {column!r} are not {table.types[column]}"
         for column, n in counts.items()

@@ -1,6 +1,6 @@
 """How DuckDB reads each kind of table.
 
-Everything is told to the engine: names, delimiter, that every CSV column is text.
+The engine infers nothing: it gets the names, the delimiter, and text as the type of CSV columns.
 """
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sievert.counts.adapter import Kind
+from sievert.counts.adapter import ColumnKind
 from sievert.counts.cells import quote_identifier
 from sievert.errors import InputError, UsageError, require, unknown
 from sievert.formatting.remarks import Remark
@@ -17,7 +17,7 @@ from sievert.sources.table import Table, note_not_read
 from sievert.sources.unpack import size
 
 SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DATE"}
-AS_READ: tuple[str | None, str | None] = None, None  # no codes for missing, and no types
+AS_READ: tuple[str | None, str | None] = (None, None)  # no codes for missing, and no types
 NESTED = re.compile(r"^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)|\[\d*\]$")
 ORDERED = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL|DOUBLE|FLOAT|DATE|TIME)")
 COPY = {
@@ -33,7 +33,7 @@ COPY = {
 
 LINE = 1 << 21
 MOST_MEMORY = 1 << 60
-SHARE = 0.6  # of the memory of a process: the rest is for what is made of the counts
+SHARE = 0.6  # of the memory of a process; the rest is for work with the counts
 
 
 def old_timestamps(column: str) -> Remark:
@@ -42,17 +42,17 @@ def old_timestamps(column: str) -> Remark:
 
 
 def copy_options(kind: str, *, delimiter: str = ",", header: bool = True, details: str = "") -> str:
-    """How a file of some kind is written; `details` are what a pairing file says of itself."""
+    """The options of COPY for a kind of file; `details` is the footer of a pairing file."""
     return COPY[kind].format(delimiter=literal(delimiter), header=header, details=literal(details))
 
 
 def literal(value: str) -> str:
-    """Text as an SQL literal."""
+    """Write a text as an SQL literal."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def engine_memory(given: str) -> str:
-    """What DuckDB may take of the memory that a process may, as DuckDB spells it; it spills beyond.
+    """The memory that DuckDB may use of that of a process, as DuckDB spells it; it spills beyond.
 
     >>> engine_memory("2g")
     '1288490188B'
@@ -73,7 +73,7 @@ class _Stream:
 
 
 def source(engine: Any, table: Table) -> str:
-    """What stands behind FROM for this table."""
+    """The source of this table, as written after FROM."""
     if table.kind == "csv":
         names = ", ".join(f"{literal(c)}: 'VARCHAR'" for c in table.columns)
         return (
@@ -104,7 +104,7 @@ def source(engine: Any, table: Table) -> str:
 
 
 def lists(columns: Mapping[str, tuple[str, Any]]) -> str:
-    """What stands behind SELECT where lists given as parameters become columns."""
+    """The fields of SELECT that turn lists, given as parameters, into columns."""
     return ", ".join(
         f"unnest(CAST(? AS {SQL_TYPES.get(kind, kind)}[])) AS {quote_identifier(name)}"
         for name, (kind, _) in columns.items()
@@ -116,7 +116,7 @@ def _files(table: Table) -> str:
 
 
 def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
-    """The columns of Parquet files as they spell them, from their flattened trees of names."""
+    """The names of the columns of Parquet files, from their flattened trees of names."""
     sql = (
         "SELECT file_name, name, num_children, precision, type, converted_type "
         f"FROM parquet_schema([{_files(table)}])"
@@ -125,8 +125,9 @@ def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
     for file, *node in engine.rows(sql):
         trees.setdefault(file, []).append(tuple(node))
     columns_by_file = [_branches(tree[1:]) for tree in trees.values()]
+    other = sum(dict(nodes) != dict(columns_by_file[0]) for nodes in columns_by_file)
     require(
-        not (other := sum(dict(nodes) != dict(columns_by_file[0]) for nodes in columns_by_file)),
+        other == 0,
         f"{table.name}: {other} of {len(trees)} files have other columns than the first",
         error=InputError,
     )
@@ -187,12 +188,12 @@ def _database_table(engine: Any, table: Table) -> str:
 
 
 def _stored_name(place: tuple[str, str]) -> str:
-    """A schema and a table of the attached file, as SQL names them."""
+    """The SQL name of a table of the attached file."""
     return f"stored.{quote_identifier(place[0])}.{quote_identifier(place[1])}"
 
 
 def _common_type(name: str, values: Any) -> tuple[str, list[Any]]:
-    """A list of Python values with the type they have in common."""
+    """The common type of Python values, and the list of the values."""
     require(
         not isinstance(values, str) and hasattr(values, "__iter__"),
         f"column {name!r} is not a list of values",
@@ -219,7 +220,7 @@ def _common_type(name: str, values: Any) -> tuple[str, list[Any]]:
 
 
 def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], str]:
-    """The columns, their types, and the query that calls them c0, c1, ... as they are compared."""
+    """The columns, their types, and the query that names them c0, c1, ... as they are compared."""
     behind = engine.behind = source(engine, table)
     columns = _parquet_names(engine, table) if table.kind == "parquet" else table.columns
     described = engine.rows(f"DESCRIBE SELECT * FROM {behind}")
@@ -254,7 +255,7 @@ def _select(
 
 
 FLOATS = ("DOUBLE", "FLOAT")
-# What text must look like to be of a type; a cast alone would round 1.4 to 1.
+# The form of texts of each type; a cast alone would round 1.4 to 1.
 PATTERNS = {
     "int": r"[+-]?[0-9]+(\.0*)?",
     "float": r"(?i)[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|infinity|nan)",
@@ -263,7 +264,7 @@ PATTERNS = {
 
 
 def fitting(value: str, wanted: str) -> str:
-    """The text of a value where it is of the type, and text that no cast accepts where not."""
+    """The text of a value if it fits the type, and otherwise a text that no cast accepts."""
     text = f"CAST({value} AS VARCHAR)"
     if wanted not in PATTERNS:
         return text
@@ -272,7 +273,7 @@ def fitting(value: str, wanted: str) -> str:
 
 
 def _compared_value(table: Table, name: str, value: str, kind: str) -> tuple[str, str]:
-    """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
+    """A column as it is compared: with the type that the user gives, NaN missing, -0 = 0."""
     value, kind = _typed_value(table, name, value, kind)
     if kind in FLOATS:
         value = f"CASE WHEN {_is_number(value)} THEN {value} + 0.0 END"
@@ -280,30 +281,31 @@ def _compared_value(table: Table, name: str, value: str, kind: str) -> tuple[str
 
 
 def _is_number(value: str) -> str:
-    """isnan() alone is answered from the statistics of a Parquet file, which leave NaN out."""
+    """The condition of numbers: isnan() alone uses statistics of a Parquet file, which omit NaN."""
     return f"isfinite({value}) OR isinf({value})"
 
 
 def without_codes(table: Table, value: str) -> str:
-    """A value, or nothing where it is one of the codes for missing."""
+    """A value, or NULL if it is one of the codes for missing."""
     codes = ", ".join(literal(code) for code in table.na)
     text = f"CAST({value} AS VARCHAR)"
     return f"CASE WHEN {text} IN ({codes}) THEN NULL ELSE {value} END" if codes else value
 
 
 def _typed_value(table: Table, name: str, value: str, kind: str) -> tuple[str, str]:
-    """A column without codes for missing, typed where the user says so."""
+    """A column without codes for missing, with the type that the user gives."""
     value = without_codes(table, value)
     if name in table.types:
         kind = SQL_TYPES[table.types[name]]
         value = f"CAST({fitting(value, table.types[name])} AS {kind})"
     if kind == "INTERVAL":  # 30 days are not a month
-        value, kind = f"CAST({value} AS VARCHAR)", "VARCHAR"
+        value = f"CAST({value} AS VARCHAR)"
+        kind = "VARCHAR"
     return value, kind
 
 
 def check_usable(engine: Any, column: str) -> None:
-    """An error where the values of a column cannot be compared one by one, or lose digits."""
+    """Raise an error if the values of a column cannot be compared one by one, or lose digits."""
     kind = engine.kinds[column]
     if column in engine.unusable:
         raise InputError(f"column {column!r} {engine.unusable[column]}", hint="cast it to text")
@@ -314,23 +316,24 @@ def check_usable(engine: Any, column: str) -> None:
     )
 
 
-def kind(engine: Any, column: str) -> Kind:
-    """Text, a float, something else with an order of its own (numbers, dates), or neither."""
+def kind(engine: Any, column: str) -> ColumnKind:
+    """Whether a column has text, floats, other values with an order, or neither."""
     sql_type = engine.kinds[column]
     if sql_type in FLOATS:
         return "float"
-    text = sql_type == "VARCHAR" or sql_type.startswith("ENUM")
-    return "text" if text else "ordered" if ORDERED.search(sql_type) else "other"
+    if sql_type == "VARCHAR" or sql_type.startswith("ENUM"):
+        return "text"
+    return "ordered" if ORDERED.search(sql_type) else "other"
 
 
 def read_arrow(engine: Any, columns: Sequence[str]) -> Iterator[Any]:
-    """Some columns of the input, in batches of Arrow's."""
+    """Read some columns of the input in Arrow batches."""
     names = (f"c{engine.columns.index(c)}" for c in columns)
     yield from stream(engine, f"SELECT {', '.join(names)} FROM input")
 
 
 def stream(engine: Any, sql: str) -> Iterator[Any]:
-    """The answer to a query in batches of Arrow's, while the engine works on it."""
+    """Answer a query in Arrow batches, while the engine works on it."""
     from pyarrow import RecordBatchReader
 
     yield from RecordBatchReader.from_stream(engine.query(sql))

@@ -10,7 +10,8 @@ from sievert.counts.recoded_records import ColumnMap, RecodedRecords
 from sievert.counts.release_order import DUCKDB
 from sievert.errors import InvariantError, require
 
-RELEASED, PLACES = "released", "places"
+RELEASED = "released"
+PLACES = "places"
 
 
 def write_release(
@@ -23,9 +24,9 @@ def write_release(
     header: bool,
     key: str | None,
 ) -> str | None:
-    """Write all records; columns without a map are as they are.
+    """Write all records; columns without a map are unchanged.
 
-    Their order is that of the hashes with this key, or the order of the input without one.
+    The records are in the order of their hashes with `key`, or of the input if `key` is None.
     """
     values, joins, tables = _join_maps(engine, records, "m")
     names = dict.fromkeys((*records.names, *records.maps))
@@ -60,7 +61,7 @@ def write_by_hash(
 ) -> None:
     """Write the table of released rows in the order of their hashes; keep the place of each row.
 
-    The number n of a row tells equal rows apart, which are interchangeable, and nothing else.
+    The number n of a row only distinguishes equal rows, which are interchangeable.
     """
     columns = [f"o{i}" for i in range(len(names))]
     row = DUCKDB.row(key, columns, engine.as_text)
@@ -77,7 +78,7 @@ def write_by_hash(
 
 
 def show_recoded(engine: Any, view: str, records: RecodedRecords) -> None:
-    """Make a view of recoded records, its columns called as those of the input."""
+    """Make a view of recoded records, with the names of columns of the input."""
     values, joins, _ = _join_maps(engine, records, f"{view}_")
     fields = [f"{value} AS c{engine.columns.index(name)}" for name, value in values.items()]
     fields += [] if engine.weight is None else [f"r.{engine.weight}"]
@@ -105,7 +106,7 @@ def _join_maps(
 
 
 def _load_map(engine: Any, table: str, column: str, labels: ColumnMap) -> None:
-    """The table of a column's values, as the engine has them, with their labels and numbers."""
+    """Make the table of a column's values, as the engine has them, with labels and numbers."""
     engine.load("labels", labels.table())
     engine.keep("occurring", f"SELECT {column} AS v FROM input GROUP BY {column}")
     text = engine.as_text("d.v")

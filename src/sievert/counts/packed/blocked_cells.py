@@ -1,4 +1,4 @@
-"""Cells in blocks, more than there is room for at once: answers of each block, put together."""
+"""Cells in blocks, more than there is room for at once: the answers of all blocks together."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -21,12 +21,15 @@ class BlockedCells:
     """Counted cells of whole classes in blocks; a question opens as many as there are threads."""
 
     def __init__(self, counted: KeyBlocks, threads: int) -> None:
-        self.counted, self.layout, self._threads = counted, counted.layout, threads
+        self.counted = counted
+        self.layout = counted.layout
+        self._threads = threads
         self.secret = counted.layout.secret
         if self.secret is not None and self.secret.places > 1 << FEW_BITS:
             raise UnfitError  # blocks would not agree on the numbers of its values
         size = 1 if self.secret is None else self.secret.places
-        self.present, self.totals = np.arange(size), np.zeros(size, dtype=np.int64)
+        self.present = np.arange(size)
+        self.totals = np.zeros(size, dtype=np.int64)
         lock = threading.Lock()
 
         def add(cells: PackedCells) -> Sizes:
@@ -44,7 +47,7 @@ class BlockedCells:
         return len(self.counted)
 
     def map(self, work: Callable[[PackedCells], Any]) -> list[Any]:
-        """The work on the classes of each block."""
+        """Do the work on the classes of each block."""
 
         def one(block: KeyBlock) -> Any:
             return work(PackedCells(self.counted.open(block), 1))
@@ -62,14 +65,17 @@ class BlockedCells:
         return BlockedCells(self.counted.filter(lambda p: p.keys & mask != 0), self._threads)
 
     def code_totals(self, columns: Sequence[CodedColumn]) -> list[tuple[Ints, Ints]]:
-        """Of each column the codes, and how many records have each."""
-        sums, lock = dict[str, tuple[Ints, Ints]](), threading.Lock()
+        """For each column the codes, and the number of records with each."""
+        sums = dict[str, tuple[Ints, Ints]]()
+        lock = threading.Lock()
 
         def add(cells: PackedCells) -> None:
             for column, (codes, totals) in zip(columns, cells.code_totals(columns), strict=True):
                 with lock:
                     before = sums.get(column.name)
-                    sums[column.name] = codes, totals if before is None else before[1] + totals
+                    if before is not None:
+                        totals = before[1] + totals
+                    sums[column.name] = (codes, totals)
 
         self.map(add)
         return [sums[column.name] for column in columns]
@@ -79,7 +85,7 @@ class BlockedCells:
         return merge_profiles([*chain.from_iterable(self.map(PackedCells.profile_kinds))])
 
     def joint(self) -> JointCounts:
-        """How many cells have each class size, total of the value and count."""
+        """Count the cells with each class size, total of the value and count."""
         kinds = self.map(lambda cells: cells.joint_kinds(None, self.totals))
         return merge_joint([*chain.from_iterable(kinds)])
 
@@ -98,9 +104,13 @@ class BlockedCells:
             flat, starts = run_kernels.gather_runs(words, cells.bounds, firsts)
             return flat >> 32, flat & 0xFFFFFFFF, np.diff(starts, append=len(flat))
 
-        each = zip(*self.map(kinds), strict=True)
-        ranks, counts, lengths = (np.concatenate(own) for own in each)
+        parts = self.map(kinds)
+        ranks = np.concatenate([part[0] for part in parts])
+        counts = np.concatenate([part[1] for part in parts])
+        lengths = np.concatenate([part[2] for part in parts])
         assert self.secret is not None
         by_rank = np.empty(np.count_nonzero(self.totals), dtype=np.int64)
         by_rank[self.secret.ranks(self.present[self.totals > 0])] = self.totals[self.totals > 0]
-        return Ranked(ranks, counts, np.cumsum(lengths) - lengths, by_rank)
+        return Ranked(
+            ranks=ranks, counts=counts, starts=np.cumsum(lengths) - lengths, totals=by_rank
+        )

@@ -1,7 +1,7 @@
-"""Counted keys that take little memory: blocks of small numbers, and runs of blocks merged.
+"""Counted keys in little memory: blocks of small numbers, and runs of blocks that are merged.
 
-Records are read in chunks. The different keys of a chunk, sorted and counted, are a run of blocks;
-runs are merged into one, range by range of the keys, so that only a few blocks are open at a time.
+Records are read in chunks. The different keys of a chunk, sorted and counted, are a run of blocks.
+Runs are merged into one, range by range of the keys, so that only a few blocks are open at a time.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,9 @@ class KeyBlock:
 
     @classmethod
     def from_arrays(cls, keys: Ints, counts: Ints) -> "KeyBlock":
-        """Some keys in numbers that are as small as they can be; there is at least one."""
-        first, last = int(keys[0]), int(keys[-1])
+        """Put keys, at least one, into the smallest type of numbers."""
+        first = int(keys[0])
+        last = int(keys[-1])
         distances = (keys - keys[0]).astype(np.min_scalar_type(max(last - first, 1 << 31)))
         return cls(first, distances, counts.astype(np.min_scalar_type(int(counts.max()))))
 
@@ -39,11 +40,11 @@ class KeyBlock:
 
     @property
     def bytes(self) -> int:
-        """The memory that it takes."""
+        """The memory of the block."""
         return int(self.distances.nbytes + self.counts.nbytes)
 
     def open(self) -> tuple[Ints, Ints]:
-        """The keys and their counts as they are computed with."""
+        """The keys and their counts as 64-bit numbers."""
         return self.distances + np.uint64(self.first), self.counts.astype(np.int64)
 
     def open_range(self, low: int, high: int) -> tuple[Ints, Ints]:
@@ -54,7 +55,7 @@ class KeyBlock:
 
 
 def cut_blocks(keys: Ints, counts: Ints, low: int, size: int, threads: int) -> Run:
-    """Sorted keys as blocks of about this size; classes, above the `low` bits, stay whole."""
+    """Cut sorted keys into blocks of about `size`; classes, above the `low` bits, stay whole."""
     edges = [0]
     while edges[-1] < len(keys):
         at = min(edges[-1] + size, len(keys)) - 1
@@ -65,20 +66,23 @@ def cut_blocks(keys: Ints, counts: Ints, low: int, size: int, threads: int) -> R
 
 
 def merge_runs(runs: Sequence[Run], low: int, size: int, threads: int) -> Run:
-    """All runs as one, in blocks of about this size; the given runs are used up."""
+    """Merge all runs into one, with blocks of about `size` keys; the given runs are used up."""
     blocks = sorted((block.first, len(block.counts)) for run in runs for block in run)
-    edges, cells = [(blocks[0][0] >> low) << low], 0
+    edges = [(blocks[0][0] >> low) << low]
+    cells = 0
     for first, number in blocks:
-        if cells >= size and (edge := (first >> low) << low) > edges[-1]:
+        edge = (first >> low) << low
+        if cells >= size and edge > edges[-1]:
             edges.append(edge)  # some class begins here: no range is without a key
             cells = 0
         cells += number
     edges.append(1 << 63)
-    ranges, merged = list(pairwise(edges)), Run()
+    ranges = list(pairwise(edges))
+    merged = Run()
     for at in range(0, len(ranges), threads):
         some = ranges[at : at + threads]
         merged += map_threads(lambda pair: _merge_range(runs, *pair), some, threads)
-        for run in runs:  # what is merged is given back
+        for run in runs:  # the memory of merged blocks is given back
             run[:] = [block for block in run if block.last >= some[-1][1]]
     return merged
 

@@ -44,8 +44,12 @@ class PackedCells:
     """Counted cells: the count and the secret of each; the bounds and the size of each class."""
 
     def __init__(self, counted: KeyCounts, threads: int) -> None:
-        self.counted, self.layout, self._threads = counted, counted.layout, threads
-        self.counts, self.secret, self.low = counted.counts, self.layout.secret, self.layout.low
+        self.counted = counted
+        self.layout = counted.layout
+        self._threads = threads
+        self.counts = counted.counts
+        self.secret = self.layout.secret
+        self.low = self.layout.low
         threads = threads if len(self.counts) > WORTH_THREADS else 1
         map_threads(lambda find: find(), (self._find_classes, self._find_values), threads)
 
@@ -108,7 +112,8 @@ class PackedCells:
         if column.bits <= FEW_BITS:
             totals = kernels.sum_fields(keys, shift, column.bits, self.sizes)
             return np.arange(1 << column.bits), totals
-        own, codes = code_field(keys, shift, column.bits), _blank_codes(column)
+        own = code_field(keys, shift, column.bits)
+        codes = _blank_codes(column)
         return codes, np.array([self.sizes[own == code].sum() for code in codes])
 
     # -- histograms -----------------------------------------------------------------------------
@@ -118,7 +123,7 @@ class PackedCells:
         return merge_profiles(self.profile_kinds())
 
     def profile_kinds(self) -> list[ProfileKinds]:
-        """Distinct profiles of shares; classes of one cell, mostly the bulk, need no comparing."""
+        """The distinct profiles of each share; most classes have one cell, and are not compared."""
 
         def work(_: slice, part: slice, bounds: Ints) -> ProfileKinds:
             single, words, own = run_kernels.several(self.counts[part], bounds)
@@ -135,17 +140,18 @@ class PackedCells:
         return self._each_share(work)
 
     def joint(self, sizes: Ints | None = None, totals: Ints | None = None) -> JointCounts:
-        """How many cells have each class size, total of the value and count."""
+        """Count the cells with each class size, total of the value and count."""
         return merge_joint(self.joint_kinds(sizes, totals))
 
     def joint_kinds(self, sizes: Ints | None = None, totals: Ints | None = None) -> list[Ints]:
-        """The same of shares, in rows."""
+        """Count such cells of each share, in rows."""
         sizes = self.sizes if sizes is None else sizes
         totals = self.totals if totals is None else totals
 
         def work(classes: slice, part: slice, bounds: Ints) -> Ints:
-            of_cells = self.counts[part], self.values[part]
-            return kernels.joint_kinds(*of_cells, bounds, sizes[classes], totals)
+            counts = self.counts[part]
+            values = self.values[part]
+            return kernels.joint_kinds(counts, values, bounds, sizes[classes], totals)
 
         return self._each_share(work)
 
@@ -154,16 +160,18 @@ class PackedCells:
         return Gaps.from_arrays(sizes.sizes, self.largest_gaps(sizes, records, self.totals))
 
     def largest_gaps(self, sizes: Sizes, records: int, totals: Ints) -> Ints:
-        """The same as an array, with given totals of the values."""
+        """The largest sums as an array, for given totals of the values."""
         quick = np.zeros(sizes.most + 1 if sizes.most < DENSE_SIZES else 0, dtype=np.int64)
         if len(quick):
             quick[sizes.sizes] = np.arange(len(sizes.sizes))
 
         def work(classes: slice, part: slice, bounds: Ints) -> Ints:
-            own, of_cells = self.sizes[classes], (self.counts[part], self.values[part])
+            own = self.sizes[classes]
+            counts = self.counts[part]
+            values = self.values[part]
             places = quick[own] if len(quick) else np.searchsorted(sizes.sizes, own)
             largest = np.zeros(len(sizes.sizes), dtype=np.int64)
-            kernels.largest_gaps(*of_cells, bounds, own, totals, places, largest, records)
+            kernels.largest_gaps(counts, values, bounds, own, totals, places, largest, records)
             return largest
 
         return np.asarray(np.maximum.reduce(self._each_share(work)))
@@ -174,25 +182,29 @@ class PackedCells:
         totals = self.totals if totals is None else totals
         occurs = totals > 0
         order = self.secret.ranks(self.present[occurs])
-        ranks, counts = order[np.cumsum(occurs) - 1][self.values], self.counts
+        ranks = order[np.cumsum(occurs) - 1][self.values]
+        counts = self.counts
         by_rank = np.empty(len(order), dtype=np.int64)
         by_rank[order] = totals[occurs]
-        if (order[1:] < order[:-1]).any():  # a word holds the rank and the count
+        if (order[1:] < order[:-1]).any():  # a word has the rank and the count
             words = -((ranks << 32) | counts)
             run_kernels.sort_downwards(words, self.bounds)
-            ranks, counts = -words >> 32, -words & 0xFFFFFFFF
-        return Ranked(ranks, counts, self.bounds[:-1], by_rank)
+            ranks = -words >> 32
+            counts = -words & 0xFFFFFFFF
+        return Ranked(ranks=ranks, counts=counts, starts=self.bounds[:-1], totals=by_rank)
 
     def as_numbers(self, spell: Spelling) -> NumberCells:
         """The cells of the secret with its values as texts."""
         assert self.secret is not None
-        ranked, codes = self.ranked(), self.present[self.totals > 0]
+        ranked = self.ranked()
+        codes = self.present[self.totals > 0]
         by_rank = np.empty_like(codes)
         by_rank[self.secret.ranks(codes)] = codes
         classes = self.classes
 
         def first(some: Ints) -> int:
-            columns, places = [], self.layout.fields(classes[some])
+            columns = []
+            places = self.layout.fields(classes[some])
             for column in self.layout.quasi:
                 own = spell(column, code_field(*places[column.name], column.bits))
                 columns.append([(text is not None, text or "") for text in own])
@@ -200,10 +212,12 @@ class PackedCells:
             return int(some[min(range(len(order)), key=order.__getitem__)])
 
         texts = tuple(spell(self.secret, by_rank))
-        return NumberCells(texts, ranked.ranks, ranked.counts, self.bounds, first)
+        return NumberCells(
+            texts=texts, codes=ranked.ranks, counts=ranked.counts, bounds=self.bounds, first=first
+        )
 
     def _each_share(self, work: Callable[[slice, slice, Ints], Any]) -> list[Any]:
-        """The work on the share of each thread of the classes, and of their cells."""
+        """Do the work on each thread's share of the classes and their cells."""
         bounds = self.bounds
         threads = self._threads if len(self.counts) > WORTH_THREADS else 1
         edges = np.linspace(0, len(bounds) - 1, threads + 1, dtype=np.int64)
@@ -218,9 +232,9 @@ class PackedCells:
 
 
 def spell_totals(column: CodedColumn, codes: Ints, totals: Ints, most: int) -> dict[Any, int]:
-    """How many records have each text; of others, or of more than `most`, only those missing.
+    """Count the records with each text.
 
-    Empty texts count with those missing.
+    Of other values, and of more than `most` texts, only missing and empty ones are counted.
     """
     there = totals > 0
     if column.kind != "text" or np.count_nonzero(there) > most:
@@ -234,8 +248,10 @@ def _blank_codes(column: CodedColumn) -> Ints:
 
 
 def merge_profiles(kinds: list[ProfileKinds]) -> Profiles:
-    """The distinct profiles of all shares in one order."""
-    words, lengths, times = (np.concatenate(each) for each in zip(*kinds, strict=True))
+    """Merge the distinct profiles of all shares, in one order."""
+    words = np.concatenate([share[0] for share in kinds])
+    lengths = np.concatenate([share[1] for share in kinds])
+    times = np.concatenate([share[2] for share in kinds])
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     order = run_kernels.order_runs(words, bounds, np.arange(len(lengths)))
     firsts = run_kernels.first_runs(words, bounds, order)
@@ -244,10 +260,10 @@ def merge_profiles(kinds: list[ProfileKinds]) -> Profiles:
 
 
 def merge_joint(kinds: list[Ints]) -> JointCounts:
-    """The rows of all shares, each kind once, in one order."""
+    """Merge the rows of all shares: each kind once, in one order."""
     rows = np.concatenate(kinds)
     *columns, times = rows.T
-    bits = [int(each.max()).bit_length() for each in columns]
+    bits = [int(column.max()).bit_length() for column in columns]
     places, sums = merge_cells([k.astype(np.uint64) for k in columns], bits, times)
     class_sizes, value_sizes, cells = rows[places, :3].T
     return JointCounts.from_arrays(class_sizes, value_sizes, cells, sums)

@@ -1,7 +1,7 @@
 """How the values of a column become small integers, and back.
 
-The code 0 is a missing value; whole numbers and dates are coded by their distance to the smallest
-one, texts and floats by the order in which they come.
+The code 0 is a missing value. Whole numbers and dates are coded by their distance to the smallest
+one; texts and floats are numbered in the order of the records.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class GrownError(Exception):
     """A column has more values than its bits can hold."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class CodedColumn:
     """How the values of one column become codes, and back."""
 
@@ -50,27 +50,28 @@ class CodedColumn:
 
     @property
     def size(self) -> int:
-        """How many texts or floats were numbered."""
+        """The number of texts or floats that have a number."""
         return len(self.values)
 
     @property
     def places(self) -> int:
-        """How many codes there may be, 0 among them."""
+        """The number of possible codes, including 0."""
         return self.size + 1 if self.numbered else 1 << self.bits
 
     @property
     def numbered(self) -> bool:
-        """Whether codes are numbers given to values as they come."""
+        """Whether codes number the values in the order of the records."""
         return self.kind in ("text", "float")
 
     def fit_range(self, least: int, most: int) -> None:
         """Take the bits that numbers of this range need."""
         if not -MOST_RANGE < least <= most < MOST_RANGE:
             raise UnfitError
-        self.least, self.bits = least, (most - least + 1).bit_length()
+        self.least = least
+        self.bits = (most - least + 1).bit_length()
 
     def codes(self, array: Any) -> tuple[Ints, int, int]:
-        """Numbers, what to subtract from them to get codes, and the least valid code."""
+        """Numbers, the number to subtract from them to get codes, and the least valid code."""
         if self.numbered:
             return self.number_array(array), 0, 0
         array = plain_numbers(array, self.kind)
@@ -83,7 +84,7 @@ class CodedColumn:
         return numbers, 0, 0
 
     def dictionary_codes(self, values: Any, *, growing: bool = False) -> Ints:
-        """The codes of the values of a dictionary; NO_CODE for a value that has none."""
+        """The codes of the values of a dictionary; NO_CODE for a value without a code."""
         if self.numbered:
             kind = pa.large_string() if self.kind == "text" else pa.float64()
             return self._number(pa.array(values, kind), growing).astype(np.uint64)
@@ -92,7 +93,7 @@ class CodedColumn:
         return np.where(fits, codes.astype(np.uint64), np.uint64(page_kernels.NO_CODE))
 
     def number_array(self, array: Any, *, growing: bool = False) -> Ints:
-        """The codes of texts or floats; with `growing` however many bits they need."""
+        """The codes of texts or floats; with `growing` they may need any number of bits."""
         if not pa.types.is_dictionary(array.type):
             return self._number(array, growing)
         numbers = np.append(self._number(array.dictionary, growing), np.uint32(0))
@@ -100,7 +101,7 @@ class CodedColumn:
         return np.asarray(numbers[np.asarray(indices)])
 
     def _number(self, values: Any, growing: bool) -> Ints:
-        """Codes of some values, new ones for those that were not there before; NaN is missing."""
+        """The codes of some values; new values get new codes, and NaN is missing."""
         if self.kind == "text":
             values = values.cast(pa.large_string())
         else:  # -0 is 0
@@ -113,12 +114,12 @@ class CodedColumn:
         return codes
 
     def grow(self) -> None:
-        """Take more bits than the values need that were seen so far."""
+        """Take more bits than the values seen so far need."""
         if self.numbered and self.size >= 1 << self.bits:
             self.bits = (4 * self.size).bit_length()
 
     def code_of(self, text: str | None) -> int:
-        """The code of a text, or of a missing value; -1 where there is none. Not of floats."""
+        """The code of a text, or of a missing value; -1 if it has none. Not for floats."""
         if text is None:
             return 0
         if self.numbered:
@@ -140,16 +141,16 @@ class CodedColumn:
         return [spelling(self.least + c - 1) if c else None for c in codes.tolist()]
 
     def _take(self, codes: Ints) -> Any:
-        """The texts or floats of codes, an array of Arrow's."""
+        """The texts or floats of codes as an Arrow array."""
         raw, bounds = self.values.take(codes)
         if self.kind == "float":
             return pa.array(raw.view(np.float64))
         return pa.LargeStringArray.from_buffers(len(codes), pa.py_buffer(bounds), pa.py_buffer(raw))
 
     def ranks(self, present: Ints) -> Ints:
-        """The rank of each of these codes, which ascend, in the order of the values; missing first.
+        """The ranks of ascending codes in the order of the values, missing first.
 
-        Texts have no order but that of their codes.
+        Texts are in the order of their codes.
         """
         ranks = np.arange(len(present))
         if self.kind == "float":
@@ -160,12 +161,12 @@ class CodedColumn:
 
 
 def value_type(arrow: Any) -> Any:
-    """The type of a column's values, whether they are in a dictionary or not."""
+    """The type of a column's values, with or without a dictionary."""
     return arrow.value_type if pa.types.is_dictionary(arrow) else arrow
 
 
 def column_kind(arrow: Any) -> str:
-    """What a column of an Arrow type is to us; an error where it cannot be coded."""
+    """The kind of a column of an Arrow type; raise an error if it cannot be coded."""
     for kind, fits in (
         ("int", pa.types.is_integer),
         ("text", pa.types.is_string),
@@ -185,4 +186,6 @@ def plain_numbers(array: Any, kind: str) -> Any:
     """Whole numbers, dates and booleans as an array of whole numbers."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    return array if kind == "int" else array.cast(pa.int32() if kind == "date" else pa.int8())
+    if kind == "int":
+        return array
+    return array.cast(pa.int32() if kind == "date" else pa.int8())

@@ -12,7 +12,7 @@ TOGETHER = 1 << 20  # combinations that are hashed at a time
 
 
 def _roots(power: int, count: int) -> Ints:
-    """The first 32 bits of the fractional parts of roots of the first primes."""
+    """The first 32 bits of the fractional parts of the roots of the first `count` primes."""
     primes = [n for n in range(2, 312) if all(n % d for d in range(2, n))][:count]
     roots = [_root(prime << 32 * power, power) for prime in primes]
     return np.array([root & 0xFFFFFFFF for root in roots], dtype=np.uint32)
@@ -20,19 +20,24 @@ def _roots(power: int, count: int) -> Ints:
 
 def _root(number: int, power: int) -> int:
     """The root of a whole number, rounded down."""
-    low, high = 0, 1 << (number.bit_length() // power + 1)
+    low = 0
+    high = 1 << (number.bit_length() // power + 1)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if middle**power <= number else (low, middle - 1)
+        if middle**power <= number:
+            low = middle
+        else:
+            high = middle - 1
     return low
 
 
-ROUNDS, START = _roots(3, 64), _roots(2, 8)
+ROUNDS = _roots(3, 64)
+START = _roots(2, 8)
 
 
 @jit
 def _compress(state: Ints, block: Ints, words: Ints, rounds: Ints) -> None:
-    """One block of SHA-256."""
+    """Process one block of SHA-256."""
     for i in range(16):
         words[i] = (
             (np.uint32(block[4 * i]) << np.uint32(24))
@@ -41,7 +46,8 @@ def _compress(state: Ints, block: Ints, words: Ints, rounds: Ints) -> None:
             | np.uint32(block[4 * i + 3])
         )
     for i in range(16, 64):
-        x, y = words[i - 15], words[i - 2]
+        x = words[i - 15]
+        y = words[i - 2]
         low = _rotate(x, 7) ^ _rotate(x, 18) ^ (x >> np.uint32(3))
         high = _rotate(y, 17) ^ _rotate(y, 19) ^ (y >> np.uint32(10))
         words[i] = np.uint32(words[i - 16] + low + words[i - 7] + high)
@@ -51,8 +57,14 @@ def _compress(state: Ints, block: Ints, words: Ints, rounds: Ints) -> None:
         first = np.uint32(h + one + ((e & f) ^ (~e & g)) + rounds[i] + words[i])
         zero = _rotate(a, 2) ^ _rotate(a, 13) ^ _rotate(a, 22)
         second = np.uint32(zero + ((a & b) ^ (a & c) ^ (b & c)))
-        h, g, f, e = g, f, e, np.uint32(d + first)
-        d, c, b, a = c, b, a, np.uint32(first + second)
+        h = g
+        g = f
+        f = e
+        e = np.uint32(d + first)
+        d = c
+        c = b
+        b = a
+        a = np.uint32(first + second)
     for i, word in enumerate((a, b, c, d, e, f, g, h)):
         state[i] = np.uint32(state[i] + word)
 
@@ -66,12 +78,14 @@ def _rotate(word: Any, by: int) -> Any:
 def _hash_all(
     start: Ints, texts: Ints, bounds: Ints, firsts: Ints, codes: Ints, constants: Ints, out: Ints
 ) -> None:
-    """The first 64 bits of the digest of the start and one text of each column.
+    """Write the first 64 bits of the digests of the start and one text of each column.
 
     Text t of a column is at bounds[first + t] of the texts; the constants are ROUNDS and START.
     """
-    rounds, initial = constants[:64], constants[64:]
-    state, words = np.empty(8, np.uint32), np.empty(64, np.uint32)
+    rounds = constants[:64]
+    initial = constants[64:]
+    state = np.empty(8, np.uint32)
+    words = np.empty(64, np.uint32)
     block = np.zeros(64, np.uint8)
     whole = len(start) // 64  # blocks that all messages begin with
     for b in range(whole):
@@ -81,7 +95,8 @@ def _hash_all(
     begun = state.copy() if whole else initial
     for j in range(codes.shape[1]):
         state[:] = begun
-        used, size = 0, len(start)
+        used = 0
+        size = len(start)
         for i in range(64 * whole, len(start)):
             block[used] = start[i]
             used += 1
@@ -109,7 +124,7 @@ def _hash_all(
 def hash_combinations(
     start: bytes, texts: Sequence[Sequence[bytes]], codes: Sequence[Ints]
 ) -> Ints:
-    """The 64-bit hash of each combination: of each column the codes, and the text of each code."""
+    """The 64-bit hash of each combination, given each column's codes and the texts of codes."""
     flat = [text for column in texts for text in column]
     bounds = np.concatenate([[0], np.cumsum([len(text) for text in flat])]).astype(np.int64)
     firsts = np.cumsum([0, *map(len, texts)])[:-1].astype(np.int64)

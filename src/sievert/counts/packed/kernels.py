@@ -34,7 +34,8 @@ def sum_counts(values: Ints, counts: Ints, size: int) -> Ints:
 def sum_fields(keys: Ints, shift: int, bits: int, counts: Ints) -> Ints:
     """The sum of the counts of each code in the `bits` bits above the `shift` lowest."""
     totals = np.zeros(1 << bits, dtype=np.int64)
-    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
+    by = np.uint64(shift)
+    mask = np.uint64((1 << bits) - 1)
     for i in range(len(keys)):
         totals[(keys[i] >> by) & mask] += counts[i]
     return totals
@@ -54,7 +55,7 @@ def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int, shift: in
 
 @jit
 def mix_bits(x: Any) -> Any:
-    """Bits of a 64-bit word well mixed (the finalizer of MurmurHash3)."""
+    """Mix the bits of a 64-bit word (the finalizer of MurmurHash3)."""
     x ^= x >> np.uint64(33)
     x *= np.uint64(0xFF51AFD7ED558CCD)
     x ^= x >> np.uint64(33)
@@ -65,7 +66,7 @@ def mix_bits(x: Any) -> Any:
 
 @jit
 def copy_rows(source: Ints, target: Ints, number: int) -> None:
-    """Copy the first rows; quicker to compile than an assignment of slices."""
+    """Copy the first `number` rows; quicker to compile than an assignment of slices."""
     for row in range(number):
         for column in range(source.shape[1]):
             target[row, column] = source[row, column]
@@ -73,7 +74,7 @@ def copy_rows(source: Ints, target: Ints, number: int) -> None:
 
 @jit
 def free_slot(table: Ints, slot: Any) -> Any:
-    """The first empty slot from one on."""
+    """The first empty slot from `slot` on."""
     while table[slot] != EMPTY:
         slot = (slot + 1) & (len(table) - 1)
     return slot
@@ -81,8 +82,9 @@ def free_slot(table: Ints, slot: Any) -> Any:
 
 @jit
 def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
-    """The number of each key among the different ones, which are in the order of their coming."""
-    size, number = 1 << 12, 0
+    """The number of each key among the different keys, which are in order of first occurrence."""
+    size = 1 << 12
+    number = 0
     table = np.full(size, EMPTY, dtype=np.int32)
     different = np.empty(size, dtype=np.uint64)
     ranks = np.empty(len(keys), dtype=np.uint32)
@@ -98,7 +100,8 @@ def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
             if 2 * number > size:
                 size *= 4
                 table = np.full(size, EMPTY, dtype=np.int32)
-                before, different = different, np.empty(size, dtype=np.uint64)
+                before = different
+                different = np.empty(size, dtype=np.uint64)
                 for rank in range(number):
                     different[rank] = before[rank]
                     slot = np.int64(mix_bits(before[rank]) >> np.uint64(1)) & (size - 1)
@@ -111,8 +114,9 @@ def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
 
 @jit
 def count_people(keys: Ints, counts: Ints, bits: int, bounds: Ints) -> Ints:
-    """The people of each run; a record whose person, the low bits, is 0 is one of its own."""
-    people, mask = np.zeros(len(bounds) - 1, dtype=np.int64), np.uint64((1 << bits) - 1)
+    """Count the people of each run; a record whose person, the low bits, is 0 counts by itself."""
+    people = np.zeros(len(bounds) - 1, dtype=np.int64)
+    mask = np.uint64((1 << bits) - 1)
     for c in range(len(people)):
         for i in range(bounds[c], bounds[c + 1]):
             people[c] += counts[i] if keys[i] & mask == 0 else 1
@@ -123,10 +127,10 @@ def count_people(keys: Ints, counts: Ints, bits: int, bounds: Ints) -> Ints:
 def people_seen(
     keys: Ints, counts: Ints, bits: int, bounds: Ints, places: Ints, sizes: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Of each person but 0 the number of classes, and the place of the smallest of their sizes.
+    """The number of classes of each person but 0, and the place of their smallest size.
 
-    `places[c]` is the place of the size of class c; beside them, by these places, the records
-    without a person.
+    `places[c]` is the place of the size of class c. The third result counts the records without a
+    person by these places.
     """
     mask = np.uint64((1 << bits) - 1)
     classes = np.zeros(1 << bits, dtype=np.int64)
@@ -148,8 +152,9 @@ def people_seen(
 def pair_kinds(
     keys: Ints, bits: int, bounds: Ints, places: Ints, classes: Ints, most: int, sizes: int
 ) -> Ints:
-    """How many pairs of a person but 0 and a class there are, by classes and place of the size."""
-    table, mask = np.zeros((most + 1, sizes), dtype=np.int64), np.uint64((1 << bits) - 1)
+    """Count pairs of a person but 0 and a class, by the person's classes and the class's size."""
+    table = np.zeros((most + 1, sizes), dtype=np.int64)
+    mask = np.uint64((1 << bits) - 1)
     for c in range(len(places)):
         for i in range(bounds[c], bounds[c + 1]):
             person = np.int64(keys[i] & mask)
@@ -160,19 +165,21 @@ def pair_kinds(
 
 @jit
 def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: Ints) -> Ints:
-    """Rows of the different (class size, total of the value, count) of cells, and their number."""
-    size, number = 1 << 14, 0
+    """Rows (class size, total of the value, count, number of cells), each kind of cell once."""
+    size = 1 << 14
+    number = 0
     table = np.full(size, EMPTY, dtype=np.int64)
     kinds = np.zeros((size, 4), dtype=np.int64)
     ones = np.zeros(len(totals), dtype=np.int64)  # classes of one record, by their value
     for c in range(len(bounds) - 1):
         nq = sizes[c]
         if nq == 1:
-            for i in range(bounds[c], bounds[c + 1]):  # one person may hold several values
+            for i in range(bounds[c], bounds[c + 1]):  # one person may have several values
                 ones[values[i]] += 1
             continue
         for i in range(bounds[c], bounds[c + 1]):
-            n, ns = np.int64(counts[i]), totals[values[i]]
+            n = np.int64(counts[i])
+            ns = totals[values[i]]
             slot = _slot(nq, ns, n) & (size - 1)
             while table[slot] != EMPTY:
                 k = table[slot]
@@ -183,12 +190,16 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
                 kinds[table[slot], 3] += 1
                 continue
             table[slot] = number
-            kinds[number, 0], kinds[number, 1], kinds[number, 2], kinds[number, 3] = nq, ns, n, 1
+            kinds[number, 0] = nq
+            kinds[number, 1] = ns
+            kinds[number, 2] = n
+            kinds[number, 3] = 1
             number += 1
             if 2 * number > size:
                 size *= 2
                 table = np.full(size, EMPTY, dtype=np.int64)
-                before, kinds = kinds, np.zeros((size, 4), dtype=np.int64)
+                before = kinds
+                kinds = np.zeros((size, 4), dtype=np.int64)
                 copy_rows(before, kinds, number)
                 for kind in range(number):
                     slot = _slot(kinds[kind, 0], kinds[kind, 1], kinds[kind, 2]) & (size - 1)
@@ -200,7 +211,8 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
     copy_rows(kinds, rows, number)
     for v in range(len(ones)):
         if ones[v]:
-            rows[number, 1], rows[number, 3] = totals[v], ones[v]
+            rows[number, 1] = totals[v]
+            rows[number, 3] = ones[v]
             number += 1
     return rows
 
@@ -222,9 +234,9 @@ def largest_gaps(
     largest: Ints,
     records: int,
 ) -> None:
-    """For each class size the largest sum over its cells of max(0, n·N - total·size).
+    """Write for each class size the largest sum over its cells of max(0, n·N - total·size).
 
-    `places[c]` is the place in the result of the size of class c.
+    `places[c]` is the place of the size of class c in `largest`.
     """
     for c in range(len(sizes)):
         gap = np.int64(0)

@@ -1,7 +1,7 @@
-"""Packed keys: the codes of a record's values side by side, and how many records have each key.
+"""Packed keys: the codes of a record's values side by side, and the number of records per key.
 
-A key has the secret in its lowest bits and the class above them. A class of more columns than 62
-bits hold is packed in levels: the keys of the first columns are replaced by their ranks, and these
+A key has the secret in its lowest bits and the class above them. A class with more columns than fit
+into 62 bits is packed in levels: the keys of the first columns are replaced by their ranks, which
 stand above the columns that follow.
 """
 
@@ -29,7 +29,9 @@ KEY_BYTES = 40  # of a record, while keys are ranked, or sorted with their weigh
 SORT_BYTES = 16  # of a record, while keys are sorted and counted
 CELL_BYTES = 72  # of a cell, while answers are made of all cells at once
 # Shares of the room: chunks being sorted, counted keys, and blocks of these that are open.
-CHUNK, COUNTED, OPEN = 0.4, 0.5, 0.1
+CHUNK = 0.4
+COUNTED = 0.5
+OPEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,18 @@ class KeyLayout:
         return replace(self, secret=None, low=0)
 
     def with_secret(self) -> KeyLayout:
-        """The layout of the same keys, of which the lowest column of the class is the secret."""
+        """The layout of the same keys if the lowest column of the class is the secret."""
         *quasi, secret = self.levels[-1]
         levels = (*self.levels[:-1], tuple(quasi))
         return replace(self, levels=levels, secret=secret, low=secret.bits)
 
     def fields(self, classes: Ints) -> dict[str, tuple[Ints, int]]:
-        """For each column the keys of some classes that it is in, and its lowest bit there."""
+        """For each column the keys that contain it, and its lowest bit there."""
         places: dict[str, tuple[Ints, int]] = {}
         for number in reversed(range(len(self.levels))):
             shift = 0
             for column in reversed(self.levels[number]):
-                places[column.name] = classes, shift
+                places[column.name] = (classes, shift)
                 shift += column.bits
             if number:
                 classes = self.ranked[number - 1][classes >> np.uint64(shift)]
@@ -80,7 +82,7 @@ class KeyLayout:
 
 @dataclass(frozen=True)
 class KeyCounts:
-    """The different keys in ascending order, and how many records have each."""
+    """The different keys in ascending order, and the number of records with each."""
 
     keys: Ints
     counts: Ints
@@ -93,24 +95,24 @@ class KeyCounts:
         return places if secret is None else {**places, secret.name: (self.keys, 0)}
 
     def filter(self, keep: Callable[[KeyCounts], Bools]) -> KeyCounts:
-        """Only some of the keys."""
+        """Only the keys for which `keep` is true."""
         kept = keep(self)
         return replace(self, keys=self.keys[kept], counts=self.counts[kept])
 
     def join(self, room: int) -> KeyCounts:
-        """The same."""
+        """All keys at once: these."""
         return self
 
 
 @dataclass(frozen=True)
 class KeyBlocks:
-    """The same in blocks, of more keys than there is room for at once."""
+    """The different keys in blocks, if there is no room for all of them at once."""
 
     blocks: Run
     layout: KeyLayout
 
     def __len__(self) -> int:
-        """How many different keys there are."""
+        """The number of different keys."""
         return sum(len(block.counts) for block in self.blocks)
 
     def open(self, block: KeyBlock) -> KeyCounts:
@@ -118,20 +120,22 @@ class KeyBlocks:
         return KeyCounts(*block.open(), self.layout)
 
     def filter(self, keep: Callable[[KeyCounts], Bools]) -> KeyBlocks:
-        """Only some of the keys."""
+        """Only the keys for which `keep` is true."""
         parts = (self.open(block).filter(keep) for block in self.blocks)
         blocks = [KeyBlock.from_arrays(p.keys, p.counts) for p in parts if len(p.keys)]
         return KeyBlocks(blocks, self.layout)
 
     def join(self, room: int) -> KeyCounts:
-        """All keys at once, where there is room for what is made of them."""
+        """All keys at once, if there is room for them and for the answers."""
         if CELL_BYTES * len(self) > room:
             raise UnfitError
-        keys, counts = np.empty(len(self), dtype=np.uint64), np.empty(len(self), dtype=np.int64)
+        keys = np.empty(len(self), dtype=np.uint64)
+        counts = np.empty(len(self), dtype=np.int64)
         at = 0
         for block in self.blocks:
-            part = slice(at, at := at + len(block.counts))
-            keys[part], counts[part] = block.open()
+            end = at + len(block.counts)
+            keys[at:end], counts[at:end] = block.open()
+            at = end
         return KeyCounts(keys, counts, self.layout)
 
 
@@ -145,7 +149,9 @@ class CodedRecords:
         codes: dict[str, tuple[CodedColumn, Ints]],
         threads: int,
     ) -> None:
-        self.layout, self._classes, self._codes = layout, classes, codes
+        self.layout = layout
+        self._classes = classes
+        self._codes = codes
         self._threads = threads
 
     def __getitem__(self, name: str) -> KeyCounts:
@@ -158,17 +164,18 @@ class CodedRecords:
             counts = np.zeros(size, dtype=np.int64)
             kernels.add_to(counts, keys)
             present = np.flatnonzero(counts)
-            pair = present.astype(np.uint64), counts[present]
+            pair = (present.astype(np.uint64), counts[present])
         else:
             pair = _sort_keys(keys, size.bit_length(), self._threads)
         return KeyCounts(*pair, replace(self.layout, secret=secret, low=low))
 
 
 class SeparateSecrets:
-    """Several secrets whose records have no room together: each is counted when it is needed."""
+    """Several secrets without room for all of them together: each is counted when needed."""
 
     def __init__(self, counter: KeyCounter, quasi: Sequence[CodedColumn]) -> None:
-        self._counter, self._quasi = counter, [column.name for column in quasi]
+        self._counter = counter
+        self._quasi = [column.name for column in quasi]
 
     def __getitem__(self, name: str) -> KeyCounts | KeyBlocks:
         """The keys of one secret, in a pass of its own."""
@@ -184,11 +191,14 @@ class KeyCounter:
     """Counts the keys of some columns of a source, in one pass over its records."""
 
     def __init__(self, source: Source, room: int, threads: int, pace: Pace) -> None:
-        self._source, self._room, self._threads, self._pace = source, room, threads, pace
+        self._source = source
+        self._room = room
+        self._threads = threads
+        self._pace = pace
         self.runs = RunCounter()
 
     def count(self, quasi: Sequence[str], secrets: Sequence[str]) -> Counted:
-        """The keys of the classes with each secret; where these are large, the records' codes."""
+        """The keys of the classes with each secret; the codes of all records if keys are large."""
         coded = self._source.code((*quasi, *secrets), self._room, self._threads, self._pace)
         while True:
             try:
@@ -216,7 +226,7 @@ class KeyCounter:
     def _count_dense(
         self, quasi: list[CodedColumn], secrets: list[CodedColumn], low: int, bits: int
     ) -> list[tuple[Ints, Ints]]:
-        """Keys of so many bits counted into one array for each secret and thread."""
+        """Count keys of `bits` bits in one array for each secret and thread."""
 
         def work(batches: list[RecordBatch]) -> list[Ints]:
             counts = [np.zeros(1 << bits, dtype=np.int64) for _ in secrets or (None,)]
@@ -248,8 +258,9 @@ class KeyCounter:
         return results
 
     def _read(self, quasi: list[CodedColumn], secrets: list[CodedColumn]) -> Counted:
-        """Keys of all records: sorted with one secret, or classes ranked beside several."""
-        records, one = self._source.records, len(secrets) <= 1
+        """Count the keys of all records: sorted with one secret, or classes beside several."""
+        records = self._source.records
+        one = len(secrets) <= 1
         levels = cut_levels([*quasi, *secrets] if one else quasi, records)
         if one and len(levels) == 1:
             return self._read_chunks(quasi, secrets)
@@ -277,7 +288,8 @@ class KeyCounter:
                 codes[column.name][part] = own
 
         map_threads(fill, self._pace.start(self._source.batches()), self._threads, self._pace)
-        ranked, above = list[Ints](), keys[0]
+        ranked = list[Ints]()
+        above = keys[0]
         bits = sum(c.bits for c in levels[0])
         for level, own in zip(levels[1:], keys[1:], strict=True):
             classes, different = kernels.rank_keys(above)
@@ -301,12 +313,16 @@ class KeyCounter:
     def _read_chunks(
         self, quasi: list[CodedColumn], secrets: list[CodedColumn]
     ) -> KeyCounts | KeyBlocks:
-        """Keys sorted chunk by chunk of the records, as many as there is room for at a time."""
-        columns, low = [*quasi, *secrets], sum(c.bits for c in secrets)
+        """Count keys chunk by chunk; a chunk has as many records as there is room to sort."""
+        columns = [*quasi, *secrets]
+        low = sum(c.bits for c in secrets)
         bits = sum(c.bits for c in columns)
         size = self._block_size
-        layout = KeyLayout((tuple(quasi),), (), secrets[0] if secrets else None, low)
-        runs, chunks = list[Run](), self._chunks()
+        layout = KeyLayout(
+            levels=(tuple(quasi),), ranked=(), secret=secrets[0] if secrets else None, low=low
+        )
+        runs = list[Run]()
+        chunks = self._chunks()
         most = max((sum(b.records for b in chunk) for chunk in chunks), default=0)
         buffer = np.zeros(most, dtype=np.uint64)
         room = np.empty_like(buffer)
@@ -332,16 +348,17 @@ class KeyCounter:
 
     @property
     def _block_size(self) -> int:
-        """How many cells a block has: every thread opens one."""
+        """The number of cells of a block, if every thread opens one."""
         return max(1, int(OPEN * self._room) // (CELL_BYTES * self._threads))
 
     def _chunks(self) -> list[list[RecordBatch]]:
-        """The batches in order, as many of them together as there is room to sort."""
+        """Group the batches in order: each chunk has as many as there is room to sort."""
         batches = self._pace.start(self._source.batches())
         most = max(1, int(CHUNK * self._room) // SORT_BYTES)
         if any(batch.records > 1.5 * most for batch in batches):
             raise UnfitError
-        chunks, records = [list[RecordBatch]()], 0
+        chunks = [list[RecordBatch]()]
+        records = 0
         for batch in batches:
             if chunks[-1] and records + batch.records > most:
                 chunks.append([])
@@ -351,7 +368,7 @@ class KeyCounter:
         return chunks
 
     def _fill(self, keys: Ints, batches: Sequence[RecordBatch], columns: list[CodedColumn]) -> None:
-        """Pack the keys of some batches, which are 0."""
+        """Pack the keys of some batches; the keys are 0 before."""
         first = batches[0].start if batches else 0
 
         def fill(batch: RecordBatch) -> None:
@@ -364,9 +381,10 @@ class KeyCounter:
 
 
 def cut_levels(columns: Sequence[CodedColumn], records: int) -> tuple[tuple[CodedColumn, ...], ...]:
-    """Columns level by level: each has room for the rank of the level before."""
+    """Cut columns into levels; each level has room for the rank of the level before."""
     levels: list[list[CodedColumn]] = [[]]
-    used, rank = 0, records.bit_length()
+    used = 0
+    rank = records.bit_length()
     for column in columns:
         if levels[-1] and used + column.bits > MOST_BITS:
             levels.append([])
@@ -385,5 +403,7 @@ def _sort_keys(keys: Ints, bits: int, threads: int) -> tuple[Ints, Ints]:
 
 
 def _shrink(keys: Ints, counts: Ints, size: int) -> tuple[Ints, Ints]:
-    """Counted keys in arrays of their own, where they are parts of far larger ones."""
-    return (keys, counts) if 2 * len(keys) > size else (keys.copy(), counts.copy())
+    """Copy counted keys if they are parts of far larger arrays."""
+    if 2 * len(keys) > size:
+        return keys, counts
+    return keys.copy(), counts.copy()

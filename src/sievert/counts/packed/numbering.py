@@ -1,8 +1,8 @@
-"""Texts and floats numbered in the order in which they come, in a compiled hash table.
+"""Texts and floats numbered in the order of the records, in a compiled hash table.
 
-A value is its bytes. The table keeps each different one once, as an entry of 64-bit words: its
-number and how many bytes it has in the first word, its bytes in those that follow. A slot holds
-the place of an entry below bits of its hash, so that nearly always one entry is compared.
+A value is its bytes. The table keeps each different value once, as an entry of 64-bit words: its
+number and its size are in the first word, its bytes in the following words. A slot has the place of
+an entry below bits of its hash, so that nearly always one entry is compared.
 """
 
 import threading
@@ -22,7 +22,7 @@ SIZE = (1 << 32) - 1  # the bits of an entry's first word that are its size
 
 @jit
 def _word(words: Ints, at: int, size: int) -> Any:
-    """The 8 bytes at a place, or those of them that are among `size`; the others are 0."""
+    """The 8 bytes at a place; bytes beyond `size` are 0."""
     low = np.uint64((at & 7) << 3)
     word = words[at >> 3] >> low
     if low:
@@ -40,7 +40,7 @@ def _hash(words: Ints, at: int, size: Any) -> Any:
 
 @jit
 def _same(words: Ints, at: int, size: int, entries: Ints, entry: Any) -> bool:
-    """Whether a value is that of an entry."""
+    """Whether a value equals the value of an entry."""
     if np.int64(entries[entry] & np.uint64(SIZE)) != size:
         return False
     for done in range(0, size, 8):
@@ -52,8 +52,9 @@ def _same(words: Ints, at: int, size: int, entries: Ints, entry: Any) -> bool:
 
 @jit
 def _find(words: Ints, at: int, size: int, h: Any, slots: Ints, entries: Ints) -> Any:
-    """The slot of a value, or the free one where it belongs."""
-    most, place = len(slots) - 1, np.uint64(PLACE)
+    """The slot of a value, or the free slot where it belongs."""
+    most = len(slots) - 1
+    place = np.uint64(PLACE)
     slot = np.int64(h & np.uint64(most))
     while slots[slot] and not (
         (slots[slot] ^ h) & ~place == 0
@@ -76,16 +77,17 @@ def number_values(
     codes: Ints,
     done: int,
 ) -> int:
-    """Put in the codes of values from the `done`-th on; how far it is when room is lacking.
+    """Write the codes of values from the `done`-th on; return the place where room is lacking.
 
-    Values lie between their starts and ends in the bytes of `words`, which has a word more; one
-    that is not `known` has no code. `filled` has the number of entries and where the next one goes,
-    `places` where that of each code is. What a block of values may need is fetched before it is
-    looked at, so that the memory's answers are awaited together.
+    Values are between their starts and ends in the bytes of `words`, which has one more word. A
+    value that is not `known` gets the code 0. `filled` has the number of entries and the place of
+    the next entry, `places` the place of the entry of each code. The slots and entries of a block
+    of values are fetched together, so that the waits for memory overlap.
     """
     hashes = np.zeros(BLOCK, dtype=np.uint64)
     near = np.zeros(BLOCK, dtype=np.int64)
-    most, place = np.uint64(len(slots) - 1), np.uint64(PLACE)
+    most = np.uint64(len(slots) - 1)
+    place = np.uint64(PLACE)
     for first in range(done, len(codes), BLOCK):
         last = min(first + BLOCK, len(codes))
         for i in range(first, last):
@@ -95,7 +97,9 @@ def number_values(
         for i in range(last - first):
             codes[first + i] = entries[near[i]] >> np.uint64(32)
         for i in range(first, last):
-            at, size, h = starts[i], ends[i] - starts[i], hashes[i - first]
+            at = starts[i]
+            size = ends[i] - starts[i]
+            h = hashes[i - first]
             if len(known) and not known[i]:
                 codes[i] = 0
                 continue
@@ -103,7 +107,8 @@ def number_values(
                 continue
             slot = _find(words, at, size, h, slots, entries)
             if not slots[slot]:
-                code, entry = filled[0] + 1, filled[1]
+                code = filled[0] + 1
+                entry = filled[1]
                 end = entry + 1 + ((size + 7) >> 3)
                 if code >= len(places) or end >= len(entries):
                     return i
@@ -113,7 +118,8 @@ def number_values(
                     entries[entry] = _word(words, at + own, size - own)
                 slots[slot] = (h & ~place) | np.uint64(filled[1])
                 places[code] = filled[1]
-                filled[0], filled[1] = code, end
+                filled[0] = code
+                filled[1] = end
             codes[i] = entries[np.int64(slots[slot] & place)] >> np.uint64(32)
     return len(codes)
 
@@ -159,19 +165,20 @@ class NumberedValues:
         return int(self._filled[0])
 
     def number(self, values: Any) -> Ints:
-        """The numbers of texts or floats of Arrow's, new for new values; 0 for a missing one."""
+        """Number the texts or floats of an Arrow array; a missing value gets 0."""
         words, bounds = _value_bytes(values)
         known = np.asarray(values.is_valid()) if values.null_count else np.zeros(0, dtype=bool)
-        codes, done = np.zeros(len(values), dtype=np.uint32), 0
+        codes = np.zeros(len(values), dtype=np.uint32)
+        done = 0
         while True:
-            table = self._slots, self._entries, self._places, self._filled
+            table = (self._slots, self._entries, self._places, self._filled)
             done = number_values(words, bounds[:-1], bounds[1:], known, *table, codes, done)
             if done == len(codes):
                 return codes
             self._make_room(int(bounds[done + 1] - bounds[done]))
 
     def _make_room(self, size: int) -> None:
-        """Twice the room where it is lacking, and enough for a value of so many bytes."""
+        """Double the room that is lacking, so that a value of `size` bytes fits."""
         number, end = self._filled.tolist()
         if end + size // 8 + 3 > len(self._entries):
             self._entries = np.append(self._entries, np.zeros(end + size // 8, dtype=np.uint64))
@@ -181,10 +188,11 @@ class NumberedValues:
             fill_slots(self._slots, self._entries, self._places, number)
 
     def code_of(self, text: str) -> int:
-        """The number of a text; -1 where it has none."""
+        """The number of a text; -1 if it has none."""
         words, bounds = _value_bytes(pa.array([text], pa.large_string()))
-        table = self._slots, self._entries, self._places[:1], self._filled  # no room for more
-        known, code = np.zeros(0, dtype=bool), np.zeros(1, dtype=np.uint32)
+        table = (self._slots, self._entries, self._places[:1], self._filled)  # no room for more
+        known = np.zeros(0, dtype=bool)
+        code = np.zeros(1, dtype=np.uint32)
         there = number_values(words, bounds[:-1], bounds[1:], known, *table, code, 0)
         return int(code[0]) if there else -1
 
@@ -194,7 +202,7 @@ class NumberedValues:
 
 
 def _value_bytes(values: Any) -> tuple[Ints, Ints]:
-    """The bytes of texts or floats of Arrow's as words, one more than they fill; their bounds."""
+    """The bytes of an Arrow array of texts or floats as words, plus one; and their bounds."""
     if pa.types.is_floating(values.type):
         numbers = np.asarray(values.fill_null(0.0))
         return np.append(numbers.view(np.uint64), np.uint64(0)), 8 * np.arange(len(values) + 1)

@@ -12,7 +12,7 @@ NO_CODE = 1 << 63
 
 @jit
 def _varint(raw: Ints, at: int, end: int) -> tuple[Any, int]:
-    """A number of 7 bits per byte, and where it ends; -1 if it does not."""
+    """A number of 7 bits per byte, and the place where it ends; -1 if it does not end."""
     number = np.int64(0)
     for septet in range(0, 63, 7):
         if at >= end:
@@ -27,21 +27,23 @@ def _varint(raw: Ints, at: int, end: int) -> tuple[Any, int]:
 
 @jit
 def headers(raw: Ints) -> Ints:
-    """The headers of a chunk's pages, in Thrift's compact protocol; none if they are unexpected.
+    """Read the headers of a chunk's pages in Thrift's compact protocol; none if unexpected.
 
-    A row holds where the page's bytes begin and the numbers of the header by field, those of a
-    structure in the field at 10 times the field's number.
+    A row has the place where the bytes of the page begin, and the numbers of the header by field.
+    The numbers of a structure start at 10 times the number of its field.
     """
     fields = np.full((16, 100), np.int64(-1))
     number = np.zeros(4, dtype=np.int64)
     pages = at = 0
     while at < len(raw):
         if pages == len(fields):
-            before, fields = fields, np.full((4 * pages, 100), np.int64(-1))
+            before = fields
+            fields = np.full((4 * pages, 100), np.int64(-1))
             for page in range(pages):  # quicker to compile than an assignment of slices
                 for field in range(100):
                     fields[page, field] = before[page, field]
-        depth, number[0] = 0, 0
+        depth = 0
+        number[0] = 0
         while True:
             if not 0 <= at < len(raw):
                 return fields[:0]
@@ -88,14 +90,16 @@ def headers(raw: Ints) -> Ints:
 def unpack(
     raw: Ints, words: Ints, at: int, end: int, width: Any, known: Ints, keys: Ints, shift: int
 ) -> bool:
-    """Put into keys the codes of Parquet's runs of dictionary places; False if they are unexpected.
+    """Put the codes of Parquet's runs of dictionary places into keys; return False if unexpected.
 
-    `words` are the same bytes as `raw`, and reach beyond `end`; places have `width` bits; `known`
-    has a code for each place, and ends with one that is none.
+    `words` are the same bytes as `raw`, and reach beyond `end`. Places have `width` bits. `known`
+    has a code for each place, and ends with NO_CODE.
     """
-    mask, by = np.uint64((1 << width) - 1), np.uint64(shift)
+    mask = np.uint64((1 << width) - 1)
+    by = np.uint64(shift)
     most = np.uint64(len(known) - 1)
-    wide, bytes_ = np.uint64(width), (width + 7) >> 3
+    wide = np.uint64(width)
+    bytes_ = (width + 7) >> 3
     done = 0
     seen = np.uint64(0)
     while done < len(keys):
@@ -110,7 +114,8 @@ def unpack(
             eights = done
             if width <= 8:  # eight places are in one word
                 for _ in range((last - done) >> 3):
-                    word, low = bit >> 6, np.uint64(bit & 63)
+                    word = bit >> 6
+                    low = np.uint64(bit & 63)
                     places = (words[word] >> low) | (
                         (words[word + 1] << np.uint64(1)) << (np.uint64(63) - low)
                     )
@@ -122,7 +127,8 @@ def unpack(
                     eights += 8
                     bit += width << 3
             for i in range(eights, last):
-                word, low = bit >> 6, np.uint64(bit & 63)
+                word = bit >> 6
+                low = np.uint64(bit & 63)
                 place = (words[word] >> low) | (
                     (words[word + 1] << np.uint64(1)) << (np.uint64(63) - low)
                 )
@@ -151,10 +157,10 @@ def unpack(
 def unpack_pages(
     raw: Ints, words: Ints, pages: Ints, optional: bool, known: Ints, keys: Ints, shift: int
 ) -> bool:
-    """Put into keys the codes of a chunk's pages; False if they are unexpected.
+    """Put the codes of a chunk's pages into keys; return False if pages are unexpected.
 
-    A row of `pages`: where its values begin (and the definition levels before them), where they
-    end, how many they are.
+    A row of `pages` has the places of the definition levels, the values and their end, and the
+    number of values.
     """
     present = np.array([0, 1, 1 << 63], dtype=np.uint64)
     done = 0

@@ -1,8 +1,8 @@
-"""The codes of a Parquet column straight from its pages, where these hold places in a dictionary.
+"""The codes of a Parquet column straight from its pages, if these have places in a dictionary.
 
-A column chunk that its writer has coded by a dictionary is codes already: its pages are unpacked
-into the keys in one go, several times faster than by way of values. Whatever is not of this plain
-kind (other encodings, nested columns, anything unexpected) is declined, and read as values.
+The pages of a column chunk with a dictionary contain codes already. They are unpacked into the keys
+in one go, several times faster than by way of values. Other chunks (other encodings, nested
+columns, anything unexpected) are declined, and read as values.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,15 @@ import pyarrow as pa
 from sievert.arrays import Ints
 from sievert.counts.packed import page_kernels
 
-DATA, DICTIONARY, DATA_2 = 0, 2, 3  # kinds of pages
-PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
+# kinds of pages
+DATA = 0
+DICTIONARY = 2
+DATA_2 = 3
+# encodings
+PLAIN = 0
+PLAIN_DICTIONARY = 2
+RLE = 3
+RLE_DICTIONARY = 8
 NUMBERS = {"INT32": "<i4", "INT64": "<i8", "DOUBLE": "<f8", "FLOAT": "<f4"}
 CODECS = {"UNCOMPRESSED": None, "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
 LARGEST = 1 << 30  # bytes of a chunk, unpacked
@@ -25,18 +32,25 @@ RECORDS_PER_TEXT = 256  # with fewer records for each text of a dictionary pyarr
 
 # Where page_kernels.headers puts the fields of a page's header.
 BODY, KIND, WHOLE, PACKED = range(4)
-VALUES, ENCODING, LEVELS = 51, 52, 53
-ENTRIES, ENTRY_ENCODING = 71, 72
-VALUES_2, ENCODING_2, LEVELS_SIZE, REPEATS_SIZE, IS_PACKED = 81, 84, 85, 86, 87
+VALUES = 51
+ENCODING = 52
+LEVELS = 53
+ENTRIES = 71
+ENTRY_ENCODING = 72
+VALUES_2 = 81
+ENCODING_2 = 84
+LEVELS_SIZE = 85
+REPEATS_SIZE = 86
+IS_PACKED = 87
 
 
 class OddError(Exception):
-    """Pages that are not of the plain kind."""
+    """Pages of another kind, which are read as values."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Chunk:
-    """A column of one row group: where it lies, and what the file says of it."""
+    """A column of one row group: its file, and what the file says about it."""
 
     path: Path
     noted: Any  # the column chunk's metadata
@@ -46,7 +60,7 @@ class Chunk:
     records_per_text: int = RECORDS_PER_TEXT
 
     def pack(self, keys: Ints, shift: int, code_values: Callable[[Any], Ints]) -> bool:
-        """Put the column's codes into the keys; if False, what they hold there means nothing."""
+        """Put the column's codes into the keys; after False the bits of the keys mean nothing."""
         try:
             raw, pages, values = self._read_pages(
                 self.noted.total_compressed_size, most_texts=self._most_texts
@@ -59,7 +73,7 @@ class Chunk:
         )
 
     def values(self) -> list[Any]:
-        """The dictionary's texts or numbers; none where it has no plain one."""
+        """The texts or numbers of the dictionary; none if there is no plain dictionary."""
         size = self.noted.data_page_offset - (self.noted.dictionary_page_offset or 0)
         try:
             *_, values = self._read_pages(
@@ -72,12 +86,15 @@ class Chunk:
     @property
     def _most_texts(self) -> int | None:
         """The size of the largest dictionary of texts that is worth unpacking; None: any size."""
-        return self.noted.num_values // self.records_per_text if self.records_per_text else None
+        if not self.records_per_text:
+            return None
+        most: int = self.noted.num_values // self.records_per_text
+        return most
 
     def _read_pages(
         self, size: int, pages: int | None = None, most_texts: int | None = None
     ) -> tuple[Ints, Ints, Any]:
-        """Data pages one after the other, where each lies, and the values of the dictionary."""
+        """The bytes of the data pages, the place of each page, and the values of the dictionary."""
         noted = self.noted
         if not (self.plain and noted.has_dictionary_page and noted.compression in CODECS):
             raise OddError
@@ -95,7 +112,8 @@ class Chunk:
 
     def _values(self, body: memoryview, count: int) -> Any:
         """The dictionary: numbers, or texts."""
-        kind, at = self.noted.physical_type, 0
+        kind = self.noted.physical_type
+        at = 0
         values: Any = []
         if kind in NUMBERS:
             values = np.frombuffer(body, NUMBERS[kind].replace("i", "u" if self.unsigned else "i"))
@@ -113,7 +131,7 @@ class Chunk:
 def _decompress_pages(
     packed: bytes, heads: Ints, codec: str | None, optional: bool
 ) -> tuple[Ints, memoryview, Ints]:
-    """The bytes of data pages one after the other, the dictionary's, and where each page lies."""
+    """The bytes of the data pages, those of the dictionary, and the place of each page."""
     whole = heads[:, WHOLE]
     if not len(heads) or whole.min() < 0 or whole.sum() > LARGEST:
         raise OddError
@@ -121,9 +139,12 @@ def _decompress_pages(
     pages = np.zeros((len(heads) - 1, 4), dtype=np.int64)
     decompress = None if codec is None else pa.Codec(codec).decompress
     dictionary = memoryview(b"")
-    source, target, at = memoryview(packed), raw.data, 0
+    source = memoryview(packed)
+    target = raw.data
+    at = 0
     for number, head in enumerate(heads.tolist()):
-        body, size = source[head[BODY] : head[BODY] + head[PACKED]], head[WHOLE]
+        body = source[head[BODY] : head[BODY] + head[PACKED]]
+        size = head[WHOLE]
         before = 0  # bytes of levels that are never packed
         if head[KIND] == DATA_2:
             before = max(0, head[LEVELS_SIZE])
@@ -149,9 +170,11 @@ def _decompress_pages(
 def _place(
     head: list[int], raw: Ints, at: int, before: int, optional: bool
 ) -> tuple[int, int, int, int]:
-    """Where the levels, the values and the end of a data page are, and how many values it has."""
-    second, end = head[KIND] == DATA_2, at + head[WHOLE]
-    encoding, count = (ENCODING_2, VALUES_2) if second else (ENCODING, VALUES)
+    """The places of the levels, the values and the end of a data page, and its values' number."""
+    second = head[KIND] == DATA_2
+    end = at + head[WHOLE]
+    encoding = ENCODING_2 if second else ENCODING
+    count = VALUES_2 if second else VALUES
     plain = head[encoding] in (PLAIN_DICTIONARY, RLE_DICTIONARY) and head[KIND] in (DATA, DATA_2)
     levels = optional and not second  # with their size before them
     if not plain or (levels and head[LEVELS] != RLE):

@@ -1,6 +1,6 @@
 """People with several rows, from packed keys whose lowest field is the person.
 
-Sorted keys are the distinct sightings already. What is not answered here, the engine answers.
+Sorted keys are the distinct sightings already. The engine answers what this module does not.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,9 @@ class Sightings:
     """Distinct keys whose lowest field is the person, and the people of each run above it."""
 
     def __init__(self, keys: Ints, counts: Ints, bits: int) -> None:
-        self.keys, self.counts, self.bits = keys, counts, bits
+        self.keys = keys
+        self.counts = counts
+        self.bits = bits
         self.bounds = run_kernels.run_bounds(keys, bits)
         self.people = kernels.count_people(keys, counts, bits, self.bounds)
 
@@ -38,14 +40,17 @@ class Sightings:
         return run_kernels.sum_runs(self.counts, self.bounds)
 
     def count(self, sizes: Sizes) -> tuple[PeopleCounts, int]:
-        """How many classes people were seen in, and how small these are; runs are classes.
+        """Count the classes in which people were seen, and their people; runs are classes.
 
-        Beside it the number of records without a person.
+        The second result is the number of records without a person.
         """
-        places, people, bits = np.searchsorted(sizes.sizes, self.people), self.keys, self.bits
+        places = np.searchsorted(sizes.sizes, self.people)
+        people = self.keys
+        bits = self.bits
         if bits > max(FEW_BITS, len(people).bit_length() + 1):  # far more codes than people
             present, ranks = rank_codes(code_field(people, 0, bits), bits)
-            people, bits = ranks.astype(np.uint64), len(present).bit_length()
+            people = ranks.astype(np.uint64)
+            bits = len(present).bit_length()
         classes, smallest, unnamed = kernels.people_seen(
             people, self.counts, bits, self.bounds, places, len(sizes.sizes)
         )
@@ -64,19 +69,23 @@ class Sightings:
             words = np.where(person > 0, classes[person], 1) << 32
             words |= np.repeat(places, np.diff(self.bounds))
             kinds = Sizes.from_arrays(words, np.where(person > 0, 1, self.counts))
-            m, place, times = kinds.sizes >> 32, kinds.sizes & 0xFFFFFFFF, kinds.times
+            m = kinds.sizes >> 32
+            place = kinds.sizes & 0xFFFFFFFF
+            times = kinds.times
         present = np.flatnonzero(least)
         alone = int(unnamed.sum())
         number = int(np.count_nonzero(named)) + alone
         smallest_sizes = Sizes.from_arrays(sizes.sizes[present], least[present])
-        return PeopleCounts(number, smallest_sizes, m, sizes.sizes[place], times), alone
+        return PeopleCounts(
+            people=number, smallest=smallest_sizes, classes=m, sizes=sizes.sizes[place], times=times
+        ), alone
 
 
 @dataclass(frozen=True)
 class ClassPeople:
-    """The classes of some columns in people; `people` is that of each class in the order of codes.
+    """The classes of some columns in people.
 
-    It is None where classes are not numbered in that order.
+    `people` has the people of each class in the order of codes; None if classes have another order.
     """
 
     sizes: Sizes
@@ -90,10 +99,10 @@ class KeyedRecords(Protocol):
     threads: int
 
     def count_keys(self, names: Sequence[str]) -> KeyCounts | None:
-        """The different keys of some columns, the last one lowest; None where they are unfit."""
+        """The different keys of some columns, the last one lowest; None if they are unfit."""
 
     def note_cells(self, counted: KeyCounts) -> object:
-        """Note how many records have each value of the columns of counted cells."""
+        """Note the number of records with each value of the columns of counted cells."""
 
     def spell(self, column: CodedColumn, codes: Ints) -> list[str | None]:
         """The texts of codes."""
@@ -103,18 +112,19 @@ class PackedPeople(PeopleCounter):
     """The people of a large table of plain columns."""
 
     def __init__(self, records: KeyedRecords, person: str) -> None:
-        self._records, self._person = records, person
+        self._records = records
+        self._person = person
         self._counted: dict[tuple[str, ...], ClassPeople | None] = {}
         self._unnamed: int | None = None
         self._value_people: dict[str, tuple[Ints, Ints]] = {}
         self._last: tuple[Any, PackedCells] | None = None  # the secret counted last, its cells
 
-    def _sighted(
+    def _find_sightings(
         self, columns: tuple[str, ...], *, ranks: bool = False
     ) -> tuple[KeyLayout, Sightings] | None:
-        """The sightings of some columns, and their layout; None where they cannot be packed.
+        """The sightings of some columns, and their layout; None if they cannot be packed.
 
-        With `ranks` also where runs are numbered as they come, whatever the codes of the columns.
+        With `ranks`, runs may also have numbers that do not follow the codes of the columns.
         """
         if self._person in columns or len(set(columns)) < len(columns):
             return None
@@ -128,10 +138,10 @@ class PackedPeople(PeopleCounter):
     def _classes(self, quasi: tuple[str, ...]) -> ClassPeople | None:
         """The people of the classes; None where these cannot be packed."""
         if quasi not in self._counted:
-            sighted = self._sighted(quasi, ranks=True)
+            packed = self._find_sightings(quasi, ranks=True)
             self._counted[quasi] = None
-            if sighted is not None:
-                layout, sightings = sighted
+            if packed is not None:
+                layout, sightings = packed
                 keys = KeyCounts(sightings.runs, sightings.records, layout)
                 self._records.note_cells(keys)
                 sizes = histogram(sightings.people)
@@ -141,17 +151,17 @@ class PackedPeople(PeopleCounter):
         return self._counted[quasi]
 
     def plan(self, quasi: Sequence[str]) -> None:
-        """Count people by these columns: whether somebody has several rows follows from it."""
+        """Count people by these columns, which also shows whether anybody has several rows."""
         self._classes(tuple(quasi))
 
     @property
     def unnamed(self) -> int | None:
-        """How many rows have no person; each counts as a person of its own."""
+        """The number of rows without a person; each counts as a person of its own."""
         return self._unnamed
 
     @property
     def people(self) -> int | None:
-        """How many people there are."""
+        """The number of people."""
         counted = next((classes for classes in self._counted.values() if classes), None)
         return None if counted is None else counted.seen.people
 
@@ -161,16 +171,16 @@ class PackedPeople(PeopleCounter):
         return None if classes is None else classes.sizes
 
     def seen(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
-        """How many classes people were seen in, and how small these are."""
+        """Count the classes in which people were seen, and the people of these classes."""
         classes = self._classes(quasi)
         return None if classes is None else classes.seen
 
     def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells | None:
-        """The cells of a secret number, in people; those of one secret are kept."""
+        """The cells of a numeric secret, in people; the cells of the last secret are kept."""
         if self._last is not None and self._last[0] == (tuple(quasi), secret):
             return self._last[1].as_numbers(self._records.spell)
-        sighted = self._sighted((*quasi, secret))
-        return None if sighted is None else self._cells_of(*sighted).as_numbers(self._records.spell)
+        packed = self._find_sightings((*quasi, secret))
+        return None if packed is None else self._cells_of(*packed).as_numbers(self._records.spell)
 
     def _cells_of(self, layout: KeyLayout, seen: Sightings) -> PackedCells:
         """The cells of the lowest column but the person, a secret, in people."""
@@ -178,29 +188,34 @@ class PackedPeople(PeopleCounter):
         return PackedCells(keys, self._records.threads)
 
     def _holders_of(self, secret: str) -> tuple[Ints, Ints] | None:
-        """The codes of a secret that occur, and how many people have each."""
-        if secret not in self._value_people and (sighted := self._sighted((secret,))) is not None:
-            self._value_people[secret] = sighted[1].runs.astype(np.int64), sighted[1].people
-        return self._value_people.get(secret)
+        """The codes of a secret that occur, and the number of people with each."""
+        if secret not in self._value_people:
+            packed = self._find_sightings((secret,))
+            if packed is None:
+                return None
+            _, sightings = packed
+            self._value_people[secret] = (sightings.runs.astype(np.int64), sightings.people)
+        return self._value_people[secret]
 
     def secret_counts(
         self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts | None:
-        """Everything about one secret that `needs` names; the engine answers what is rare."""
+        """Count what `needs` names about one secret; None for rare needs, left to the engine."""
         if any(option is not None for option in rare.values()):
             return None
         classes = self._classes(quasi)
         if classes is None or classes.people is None:
             return None
         holders = self._holders_of(secret)
-        sighted = None if holders is None else self._sighted((*quasi, secret))
-        if holders is None or sighted is None or holders[0][0] == 0:  # or with missing values
+        packed = None if holders is None else self._find_sightings((*quasi, secret))
+        if holders is None or packed is None or holders[0][0] == 0:  # or with missing values
             return None
-        layout, seen = sighted
+        layout, seen = packed
         cells = self._cells_of(layout, seen)
         self._records.note_cells(KeyCounts(seen.runs, seen.records, cells.layout))
-        self._last = (quasi, secret), cells
-        sizes, total = histogram(cells.sizes), int(cells.totals.sum())
+        self._last = ((quasi, secret), cells)
+        sizes = histogram(cells.sizes)
+        total = int(cells.totals.sum())
         having = np.zeros(len(cells.totals), dtype=np.int64)
         having[np.searchsorted(cells.present, holders[0])] = holders[1]
         return SecretCounts(

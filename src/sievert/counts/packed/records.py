@@ -1,8 +1,8 @@
 """Records of a large table as packed keys: cells counted by compiled code.
 
-A key is the codes of a record's values side by side in one 64-bit integer, in memory only. Sorted
-keys are cells already: the low bits are the secret, what stands above them the class. Every answer
-has the integers that DuckDB's SQL would give; what is not answered here, DuckDB answers.
+A key has the codes of a record's values side by side in one 64-bit integer, in memory only. Sorted
+keys are cells already: the low bits are the secret, the bits above them the class. Every answer has
+the integers that DuckDB's SQL would give. DuckDB answers questions that get no answer here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,9 +32,9 @@ from sievert.counts.wildcards import count_matches
 
 MOST_TOTAL_BITS = 20  # of a column whose codes are added up for each block of cells
 MOST_CODE_BITS = 26  # of a column whose codes are counted in an array
-FEW_CELLS = 10**5  # that are kept beside others
+FEW_CELLS = 10**5  # cells up to which a table of cells is kept beside others
 Cells = PackedCells | BlockedCells
-Places = Mapping[str, tuple[Ints, int]]  # of each column the keys that it is in, and its lowest bit
+Places = Mapping[str, tuple[Ints, int]]  # the keys that contain each column, and its lowest bit
 
 
 class PackedRecords(MemoryCells):
@@ -49,25 +49,28 @@ class PackedRecords(MemoryCells):
         counter: Callable[[Source, int, int, Pace], KeyCounter] = KeyCounter,
     ) -> None:
         self.tables = tables
-        self._source, self._room, self.threads, self._pace = source, room, threads, Pace()
+        self._source = source
+        self._room = room
+        self.threads = threads
+        self._pace = Pace()
         self._counter = counter(source, room, threads, self._pace)
-        self._known = tables.records  # that the keys stand for, suppressed ones included
+        self._known = tables.records  # the records of the keys, suppressed ones included
         self._packed: dict[tuple[tuple[str, ...], str | None], Cells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
         self._value_sizes: dict[str, Sizes] = {}  # of all records of the source
         self._headers: dict[tuple[tuple[str, ...], str | None], int] = {}
-        self._plan: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
-        self._together: Counted | None = None  # what was counted of all planned secrets
-        self._suppressed: tuple[str, ...] = ()  # that all have the mark in records left out
+        self._plan: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self._together: Counted | None = None  # the keys of all planned secrets
+        self._suppressed: tuple[str, ...] = ()  # columns with the mark in records that are left out
         self._left_out = 0
         self._released = tables.source  # the view without the records left out as suppressed
 
     def people_counter(self, person: str) -> PeopleCounter:
-        """What counts the people of these records."""
+        """Make the counter of the people of these records."""
         return PackedPeople(self, person)
 
     def progress(self) -> float:
-        """Per cent of the running count that is done, or -1."""
+        """The per cent of the running count that are done, or -1."""
         return self._pace.share
 
     def interrupt(self) -> None:
@@ -76,22 +79,23 @@ class PackedRecords(MemoryCells):
 
     @property
     def _whole(self) -> bool:
-        """Whether all records of the source are counted but those suppressed."""
+        """Whether all records of the source are counted, except suppressed ones."""
         tables = self.tables
         read = tables.records + self._left_out
         return tables.source == self._released and read == self._known and not tables.wide
 
     def plan_counts(self, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> None:
-        """These secrets will be counted in these classes: they are read in one pass."""
-        self._plan, self._together = (quasi, tuple(s for s in secrets if s not in quasi)), None
+        """Plan to count these secrets in these classes, so that they are read in one pass."""
+        self._plan = (quasi, tuple(s for s in secrets if s not in quasi))
+        self._together = None
         self._source.plan((*quasi, *self._plan[1]))
 
     def count_keys(self, names: Sequence[str]) -> KeyCounts | None:
-        """The different keys of some columns, the last one lowest; None where they are unfit."""
+        """The different keys of some columns, the last one lowest; None if they are unfit."""
         return self._join(self._count_keys(tuple(names[:-1]), names[-1]))
 
     def _join(self, counted: KeyCounts | KeyBlocks | None) -> KeyCounts | None:
-        """All keys at once; None where there is no room for them."""
+        """All keys at once; None if there is no room for them."""
         try:
             return None if counted is None else counted.join(self._room)
         except UnfitError:
@@ -102,7 +106,7 @@ class PackedRecords(MemoryCells):
     ) -> KeyCounts | KeyBlocks | None:
         columns = quasi if secret is None else (*quasi, secret)
         if not (self._whole and {*self._suppressed} <= {*columns}):
-            return None  # the keys do not tell which records were left out
+            return None  # the keys do not show which records were left out
         several = quasi == self._plan[0] and secret in self._plan[1] and len(self._plan[1]) > 1
         try:
             if not several:
@@ -120,19 +124,19 @@ class PackedRecords(MemoryCells):
         return counted
 
     def _is_released(self, counted: KeyCounts) -> Bools:
-        """Which keys are not of the records left out."""
+        """Whether each key is one of records that are not left out."""
         return ~self._find_marks(counted.layout.columns, counted.fields(), self._suppressed)[0]
 
     def _find_marks(
         self, coded: Sequence[CodedColumn], places: Places, quasi: Sequence[str]
     ) -> tuple[Bools, Bools]:
-        """Which keys have the mark of suppression in every quasi-identifier, and in any."""
+        """Whether each key has the mark of suppression in every quasi-identifier, and in any."""
         return _find_texts(coded, places, self.tables.suppression.texts(quasi))
 
     def count_marked(
         self, quasi: Sequence[str], secret: str | None, *, cells: bool
     ) -> tuple[int, int] | None:
-        """How many records have the mark of suppression in every quasi-identifier, and in any."""
+        """Count the records with the mark of suppression in every quasi-identifier, and in any."""
         kinds = [self.tables.engine.kind(q) for q in quasi]
         able = [kind for kind in kinds if self.tables.suppression.can_be_in(kind)]
         if not (cells and able and self.tables.suppression.is_code_of(able)):
@@ -151,7 +155,8 @@ class PackedRecords(MemoryCells):
     def leave_out_suppressed(self, quasi: Sequence[str], number: int) -> None:
         """Note that records with the mark in every quasi-identifier are left out from now on."""
         if self.tables.suppression.is_code_of(map(self.tables.engine.kind, quasi)):
-            self._suppressed, self._left_out = tuple(quasi), number
+            self._suppressed = tuple(quasi)
+            self._left_out = number
             self._released = self.tables.source
 
     def forget(self) -> None:
@@ -170,9 +175,9 @@ class PackedRecords(MemoryCells):
 
     def _count(self, quasi: tuple[str, ...], secret: str | None) -> Cells | None:
         if secret is None:
-            known = (c for (q, s), c in self._packed.items() if q == quasi and s and c)
-            if (finer := next(known, None)) is not None:
-                return finer.roll_up()
+            for (columns, own_secret), finer in self._packed.items():
+                if columns == quasi and own_secret and finer:
+                    return finer.roll_up()
         for key in [k for k, c in self._packed.items() if c and len(c) > FEW_CELLS]:
             del self._packed[key]  # one large table of cells at a time
         counted = None if secret in quasi else self._count_keys(quasi, secret)
@@ -182,13 +187,14 @@ class PackedRecords(MemoryCells):
             return None
 
     def note_cells(self, counted: KeyCounts | KeyBlocks) -> Cells:
-        """Counted cells; how many records have each value of their columns is noted."""
+        """Make cells of counted keys; note the number of records with each value of a column."""
         cells: Cells
         if isinstance(counted, KeyBlocks):
             cells = BlockedCells(counted, self.threads)
         else:
             cells = PackedCells(counted, self.threads)
-        columns, secret = cells.layout.columns, cells.secret
+        columns = cells.layout.columns
+        secret = cells.secret
         new = [c for c in columns if c is secret or c.name not in self._tallies]
         for column, pair in zip(new, cells.code_totals(new), strict=True):
             self._tallies[column.name] = spell_totals(column, *pair, MOST_TALLIED)
@@ -198,7 +204,8 @@ class PackedRecords(MemoryCells):
             if int(totals.sum()) == self._source.records:
                 self._value_sizes[column.name] = histogram(totals[totals > 0])
         names = {c.name: c.name for c in columns}
-        key = tuple(c.name for c in cells.layout.quasi), None if secret is None else secret.name
+        quasi = tuple(column.name for column in cells.layout.quasi)
+        key = (quasi, None if secret is None else secret.name)
 
         def like_header(own: PackedCells) -> int:
             every, _ = _find_texts(columns, own.counted.fields(), names)
@@ -214,15 +221,18 @@ class PackedRecords(MemoryCells):
         return self.compiled_cube(columns)
 
     def compiled_cube(self, columns: Sequence[str]) -> Cube | None:
-        """The same; the engine would take longer."""
-        columns, known = tuple(columns), self._packed if self._whole else {}
+        """The combinations of some columns' values; the engine would take longer."""
+        columns = tuple(columns)
+        known = self._packed if self._whole else {}
         cells = known.get((columns[:-1], columns[-1])) or known.get((columns, None))
         counted = self.count_keys(columns) if cells is None else self._join(cells.counted)
         return None if counted is None else self.spell_keys(columns, counted)
 
     def spell_keys(self, columns: Sequence[str], counted: KeyCounts) -> Cube:
-        """Counted keys as combinations of values."""
-        ranks, texts, places = [], [], counted.fields()
+        """Turn counted keys into combinations of values."""
+        ranks = []
+        texts = []
+        places = counted.fields()
         for column in counted.layout.columns:
             keys, shift = places[column.name]
             present, own = rank_codes(code_field(keys, shift, column.bits), column.bits)
@@ -240,7 +250,7 @@ class PackedRecords(MemoryCells):
         return [text for (text,) in self.tables.engine.rows(sql, [values])]
 
     def number_cells(self, quasi: tuple[str, ...], secret: str) -> NumberCells | None:
-        """The cells of a secret number; its texts stay in this process."""
+        """The cells of a numeric secret; its texts stay in this process."""
         cells = self._packed_cells(quasi, secret)
         if isinstance(cells, BlockedCells):
             whole = self._join(cells.counted)
@@ -258,7 +268,7 @@ class PackedRecords(MemoryCells):
         return cells.class_sizes
 
     def matches(self, quasi: tuple[str, ...], sizes: Sizes) -> tuple[int, Sizes | None] | None:
-        """How many records lack a key, and the histogram of records that match as wildcards."""
+        """Count the records that lack a key, and the records that match each other as wildcards."""
         tallied = all(q in self._tallies for q in quasi)
         if not tallied and self._packed_cells(quasi, None) is None:
             return None
@@ -270,13 +280,13 @@ class PackedRecords(MemoryCells):
         return None if cube is None else count_matches(cube)
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int] | None:
-        """How many records lack each quasi-identifier."""
+        """Count the records that lack each quasi-identifier."""
         if not all(q in self._tallies for q in quasi):
             return None
         return {q: self._tallies[q].get(None, 0) for q in quasi}
 
     def tally(self, column: str, quasi: tuple[str, ...]) -> dict[str | None, int] | None:
-        """How many records have each text; of other or too many values only missing and empty."""
+        """Count the records with each text; only missing and empty of other or too many values."""
         if column not in self._tallies:
             self._packed_cells(quasi, None if column in quasi else column)
         if column not in self._tallies:
@@ -295,7 +305,7 @@ class PackedRecords(MemoryCells):
         return [str(text) for text in self.spell(cells.secret, present[present > 0])]
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int | None:
-        """Records whose every value is the name of its column, as where files were put together."""
+        """Count the records whose values are the names of their columns, as in joined files."""
         keys = [(tuple(quasi), secret) for secret in secrets or (None,)]
         if not all(key in self._headers for key in keys):
             return None
@@ -304,13 +314,14 @@ class PackedRecords(MemoryCells):
     def secret_counts(
         self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts | None:
-        """Everything about one secret that `needs` names; DuckDB answers what is rarely asked."""
+        """Count what `needs` names about one secret; None for rare needs, which DuckDB counts."""
         special = any(option is not None for option in rare.values())
         cells = None if special else self._packed_cells(quasi, secret)
         if cells is None or cells.secret is None:
             return None
         records = self.tables.records
-        sizes, missing = cells.class_sizes, int(cells.totals[0])
+        sizes = cells.class_sizes
+        missing = int(cells.totals[0])
         sizes.check(records)
         wanted = {"known", "known_joint"} & needs and 0 < missing < records
         known = cells.known() if wanted else None
@@ -332,7 +343,7 @@ class PackedRecords(MemoryCells):
     # -- the order of the rows ------------------------------------------------------------------
 
     def plan_runs(self, columns: Sequence[str]) -> None:
-        """Say whose runs will be asked for: they are counted beside the keys of these columns."""
+        """Plan to count the runs of these columns beside their keys."""
         self._counter.runs = RunCounter(columns)
 
     def count_runs(self, columns: Sequence[str]) -> dict[str, ColumnRuns]:
@@ -372,7 +383,7 @@ class PackedRecords(MemoryCells):
         return place[codes], self.spell(coded, present)
 
     def _read_codes(self, name: str) -> tuple[Ints, CodedColumn]:
-        """The codes of one column for all records of the source; an error if it has too many."""
+        """The codes of one column for all records of the source; raise an error for too many."""
         while True:
             (column,) = self._source.code([name], self._room, self.threads, self._pace)
             try:
@@ -394,7 +405,7 @@ class PackedRecords(MemoryCells):
 
 
 def _sum_codes(column: CodedColumn, cells: PackedCells) -> Ints:
-    """How many records of some cells have each code of a column."""
+    """Count the records of some cells with each code of a column."""
     keys, shift = cells.counted.fields()[column.name]
     return sum_fields(keys, shift, column.bits, cells.counted.counts)
 
@@ -402,13 +413,15 @@ def _sum_codes(column: CodedColumn, cells: PackedCells) -> Ints:
 def _find_texts(
     coded: Sequence[CodedColumn], places: Places, texts: Mapping[str, str | None]
 ) -> tuple[Bools, Bools]:
-    """Which keys have the text of its own in every column that has one, and in any of them."""
+    """Whether each key has the text of `texts` in every column, and in any column."""
     number = len(next(iter(places.values()))[0])
-    every, some = np.ones(number, dtype=bool), np.zeros(number, dtype=bool)
+    every = np.ones(number, dtype=bool)
+    some = np.zeros(number, dtype=bool)
     for column in coded:
         if column.name not in texts:
             continue
-        if (code := column.code_of(texts[column.name])) < 0:
+        code = column.code_of(texts[column.name])
+        if code < 0:
             every[:] = False
             continue
         keys, shift = places[column.name]

@@ -18,15 +18,16 @@ BLOCK = 2048  # keys that stay in the fastest memory while all columns are looke
 
 @jit
 def count_changes(keys: Ints, masks: Ints, changes: Ints) -> None:
-    """Add to `changes` how many keys differ from the one before in the bits of each mask."""
+    """Add to `changes` the number of keys that differ from the key before in the bits of a mask."""
     differences = np.empty(BLOCK, dtype=keys.dtype)
     for first in range(1, len(keys), BLOCK):
         size = min(BLOCK, len(keys) - first)
         for i in range(size):
             differences[i] = keys[first + i] ^ keys[first + i - 1]
         for c in range(len(masks)):
-            mask, number = masks[c], np.int64(0)
-            for i in range(size):  # the compiler makes vectors of this loop as it stands
+            mask = masks[c]
+            number = np.int64(0)
+            for i in range(size):  # the compiler turns this loop into vector instructions
                 if differences[i] & mask:
                     number += 1
             changes[c] += number
@@ -35,12 +36,12 @@ def count_changes(keys: Ints, masks: Ints, changes: Ints) -> None:
 class RunCounter:
     """Counts the changes of some columns, batch by batch, in the order of the rows.
 
-    A batch is known by where it begins. It may be counted again, and batches may come in any order.
+    A batch is identified by its start. It may be counted again, and batches may have any order.
     """
 
     def __init__(self, columns: Iterable[str] = ()) -> None:
         self.columns = frozenset(columns)
-        # Of each column by batch: its rows, its changes, its first and its last code.
+        # For each column and batch: its rows, its changes, its first and its last code.
         self._batches: dict[str, dict[int, tuple[int, int, int, int]]] = {
             column: {} for column in self.columns
         }
@@ -54,7 +55,9 @@ class RunCounter:
         if not len(keys) or not self.wants(start, columns):
             return
         kind: Any = keys.dtype.type
-        names, shifts, fields = list[str](), list[int](), list[int]()
+        names = list[str]()
+        shifts = list[int]()
+        fields = list[int]()
         shift = low
         for column in reversed(columns):
             if column.name in self.columns and start not in self._batches[column.name]:
@@ -67,19 +70,26 @@ class RunCounter:
         )
         changes = np.zeros(len(masks), dtype=np.int64)
         count_changes(keys, masks, changes)
-        first, last = int(keys[0]), int(keys[-1])
+        first = int(keys[0])
+        last = int(keys[-1])
         for name, by, field, number in zip(names, shifts, fields, changes.tolist(), strict=True):
-            codes = first >> by & field, last >> by & field
-            self._batches[name][start] = (len(keys), number, *codes)
+            first_code = first >> by & field
+            last_code = last >> by & field
+            self._batches[name][start] = (len(keys), number, first_code, last_code)
 
     def runs(self, column: str, records: int) -> int | None:
-        """How many runs a column has in all records; None where not all were counted."""
+        """Count the runs of a column in all records; None if not all batches were counted."""
         batches = self._batches.get(column, {})
-        expected, runs, before = 0, 0, -1
+        expected = 0
+        runs = 0
+        before = -1
         for start in sorted(batches):
             rows, changes, first, last = batches[start]
             if start != expected:
                 return None
-            runs += changes + (first != before)
-            expected, before = start + rows, last
+            runs += changes
+            if first != before:
+                runs += 1
+            expected = start + rows
+            before = last
         return runs if expected == records else None

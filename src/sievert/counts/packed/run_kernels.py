@@ -14,13 +14,15 @@ from sievert.numerics.acceleration import jit
 def sort_downwards(words: Ints, bounds: Ints) -> None:
     """Sort the words of each run in descending order, in place."""
     for c in range(len(bounds) - 1):
-        first, last = bounds[c], bounds[c + 1]
+        first = bounds[c]
+        last = bounds[c + 1]
         gap = 1  # Shell's sort: for a few words, by far the most runs, plain insertion
         while gap < (last - first) // 9:
             gap = 3 * gap + 1
         while gap > 0:
             for i in range(first + gap, last):
-                word, j = words[i], i - gap
+                word = words[i]
+                j = i - gap
                 while j >= first and words[j] < word:
                     words[j + gap] = words[j]
                     j -= gap
@@ -42,7 +44,8 @@ def _same(words: Ints, bounds: Ints, a: int, b: int) -> bool:
 @jit
 def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
     """The distinct runs of words: the first of each kind, and the number of runs of the kind."""
-    size, number = 1 << 16, 0
+    size = 1 << 16
+    number = 0
     table = np.full(size, EMPTY, dtype=np.int64)
     kinds = np.zeros((size, 3), dtype=np.int64)  # the first run, how many there are, the hash
     for c in range(len(bounds) - 1):
@@ -57,13 +60,15 @@ def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
             slot = (slot + 1) & (size - 1)
         if table[slot] == EMPTY:
             table[slot] = number
-            kinds[number, 0], kinds[number, 2] = c, key
+            kinds[number, 0] = c
+            kinds[number, 2] = key
             number += 1
         kinds[table[slot], 1] += 1
         if 2 * number > size:
             size *= 2
             table = np.full(size, EMPTY, dtype=np.int64)
-            before, kinds = kinds, np.zeros((size, 3), dtype=np.int64)
+            before = kinds
+            kinds = np.zeros((size, 3), dtype=np.int64)
             copy_rows(before, kinds, number)
             for kind in range(number):
                 table[free_slot(table, kinds[kind, 2] & (size - 1))] = kind
@@ -73,9 +78,11 @@ def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
 @jit
 def _before(words: Ints, bounds: Ints, a: int, b: int) -> bool:
     """Whether run a comes before run b by their words."""
-    size, other = bounds[a + 1] - bounds[a], bounds[b + 1] - bounds[b]
+    size = bounds[a + 1] - bounds[a]
+    other = bounds[b + 1] - bounds[b]
     for i in range(min(size, other)):
-        x, y = words[bounds[a] + i], words[bounds[b] + i]
+        x = words[bounds[a] + i]
+        y = words[bounds[b] + i]
         if x != y:
             return bool(x < y)
     return bool(size < other)
@@ -83,13 +90,16 @@ def _before(words: Ints, bounds: Ints, a: int, b: int) -> bool:
 
 @jit
 def order_runs(words: Ints, bounds: Ints, runs: Ints) -> Ints:
-    """These runs in the order of their words: merge sort."""
-    ordered, merged = runs.astype(np.int64), np.empty(len(runs), dtype=np.int64)
+    """Sort runs by their words, by merge sort."""
+    ordered = runs.astype(np.int64)
+    merged = np.empty(len(runs), dtype=np.int64)
     width = 1
     while width < len(runs):
         for left in range(0, len(runs), 2 * width):
-            middle, end = min(left + width, len(runs)), min(left + 2 * width, len(runs))
-            i, j = left, middle
+            middle = min(left + width, len(runs))
+            end = min(left + 2 * width, len(runs))
+            i = left
+            j = middle
             for k in range(left, end):
                 if j >= end or (i < middle and not _before(words, bounds, ordered[j], ordered[i])):
                     merged[k] = ordered[i]
@@ -104,8 +114,9 @@ def order_runs(words: Ints, bounds: Ints, runs: Ints) -> Ints:
 
 @jit
 def first_runs(words: Ints, bounds: Ints, order: Ints) -> Ints:
-    """Where in the order of some runs those begin that are equal."""
-    firsts, number = np.empty(len(order), dtype=np.int64), 0
+    """The places in `order` where a run differs from the run before."""
+    firsts = np.empty(len(order), dtype=np.int64)
+    number = 0
     for i in range(len(order)):
         if i == 0 or not _same(words, bounds, order[i - 1], order[i]):
             firsts[number] = i
@@ -116,7 +127,8 @@ def first_runs(words: Ints, bounds: Ints, order: Ints) -> Ints:
 @jit
 def gather_runs(words: Ints, bounds: Ints, runs: Ints) -> tuple[Ints, Ints]:
     """The words of these runs one after the other, and where each run starts."""
-    starts, size = np.empty(len(runs), dtype=np.int64), 0
+    starts = np.empty(len(runs), dtype=np.int64)
+    size = 0
     for r in range(len(runs)):
         starts[r] = size
         size += bounds[runs[r] + 1] - bounds[runs[r]]
@@ -130,7 +142,8 @@ def gather_runs(words: Ints, bounds: Ints, runs: Ints) -> tuple[Ints, Ints]:
 @jit
 def run_bounds(keys: Ints, low: int) -> Ints:
     """The bounds of the runs of sorted keys that are equal above their low bits."""
-    by, number = np.uint64(low), 0
+    by = np.uint64(low)
+    number = 0
     for i in range(len(keys)):
         number += i == 0 or keys[i] >> by != keys[i - 1] >> by
     bounds = np.full(number + 1, len(keys), dtype=np.int64)
@@ -154,7 +167,7 @@ def sum_runs(counts: Ints, bounds: Ints) -> Ints:
 
 @jit
 def several(counts: Ints, bounds: Ints) -> tuple[Ints, Ints, Ints]:
-    """The counts of classes of one cell; those of the others, and the bounds of these."""
+    """The counts of classes with one cell; the counts and bounds of the other classes."""
     single = 0
     for c in range(len(bounds) - 1):
         single += bounds[c + 1] - bounds[c] == 1

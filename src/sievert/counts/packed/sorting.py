@@ -1,4 +1,4 @@
-"""Keys sorted by their digits, and equal ones counted, in compiled code and several threads."""
+"""Sorting keys by their digits and counting equal keys, in compiled code and several threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, repeat
@@ -8,14 +8,15 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.numerics.acceleration import jit
 
-DIGIT = 11  # bits at most: the places where its values go must stay near the processor
+DIGIT = 11  # bits at most: the next places of all digits must stay in the processor's cache
 
 
 @jit
 def count_digits(keys: Ints, shift: int, bits: int) -> Ints:
-    """How many keys have each digit, the `bits` bits above the `shift` lowest."""
+    """Count the keys with each digit: the `bits` bits above the `shift` lowest."""
     counts = np.zeros(1 << bits, dtype=np.int64)
-    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
+    by = np.uint64(shift)
+    mask = np.uint64((1 << bits) - 1)
     for i in range(len(keys)):
         counts[(keys[i] >> by) & mask] += 1
     return counts
@@ -24,7 +25,8 @@ def count_digits(keys: Ints, shift: int, bits: int) -> Ints:
 @jit
 def place_digits(keys: Ints, target: Ints, shift: int, bits: int, places: Ints) -> None:
     """Put every key at the next place of its digit."""
-    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
+    by = np.uint64(shift)
+    mask = np.uint64((1 << bits) - 1)
     for i in range(len(keys)):
         digit = (keys[i] >> by) & mask
         target[places[digit]] = keys[i]
@@ -33,43 +35,47 @@ def place_digits(keys: Ints, target: Ints, shift: int, bits: int, places: Ints) 
 
 @jit
 def merge_equal(keys: Ints, counts: Ints) -> int:
-    """Move the different ones of sorted keys to the front; how many they are, and each occurs."""
+    """Move the different keys of sorted keys to the front and count them; return their number."""
     last = -1
     for i in range(len(keys)):
         if last >= 0 and keys[i] == keys[last]:
             counts[last] += 1
         else:
             last += 1
-            keys[last], counts[last] = keys[i], 1
+            keys[last] = keys[i]
+            counts[last] = 1
     return last + 1
 
 
 @jit
 def merge_counts(keys: Ints, counts: Ints, others: Ints, numbers: Ints) -> tuple[Ints, Ints]:
-    """The different ones of two times sorted keys, sorted, and the sums of their counts."""
+    """Merge two arrays of sorted keys: the different keys, sorted, and the sums of their counts."""
     merged = np.empty(len(keys) + len(others), dtype=np.uint64)
     sums = np.empty(len(merged), dtype=np.int64)
     i = j = at = 0
     while i < len(keys) and j < len(others):
-        key, other = keys[i], others[j]
+        key = keys[i]
+        other = others[j]
         merged[at] = min(key, other)
         sums[at] = (counts[i] if key <= other else 0) + (numbers[j] if other <= key else 0)
         i += key <= other
         j += other <= key
         at += 1
     while i < len(keys):
-        merged[at], sums[at] = keys[i], counts[i]
+        merged[at] = keys[i]
+        sums[at] = counts[i]
         i += 1
         at += 1
     while j < len(others):
-        merged[at], sums[at] = others[j], numbers[j]
+        merged[at] = others[j]
+        sums[at] = numbers[j]
         j += 1
         at += 1
     return merged[:at], sums[:at]
 
 
 def sort_keys(keys: Ints, bits: int, threads: int, room: Ints | None = None) -> tuple[Ints, Ints]:
-    """Sorted keys of so many bits, from the lowest digit upwards, and room of the same size."""
+    """Sort keys of `bits` bits, from the lowest digit upwards; return them and the other array."""
     room = np.empty_like(keys) if room is None else room
     digits = -(-bits // DIGIT)
     width = -(-bits // digits)
@@ -95,7 +101,7 @@ def count_sorted(
 ) -> tuple[Ints, Ints]:
     """The different keys in ascending order, and how often each occurs; the keys are used up.
 
-    Both are parts of the keys, and of the room if it is given.
+    Both results are parts of the keys and of the room.
     """
     keys, room = sort_keys(keys, bits, threads, room)
     counts = room.view(np.int64)

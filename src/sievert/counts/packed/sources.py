@@ -1,4 +1,4 @@
-"""Where the records come from whose keys are packed: Parquet files, or columns coded in memory."""
+"""The sources of records whose keys are packed: Parquet files, or columns coded in memory."""
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +33,7 @@ CODE_BYTES = 16  # of a value, while a column is being coded
 
 @dataclass(frozen=True)
 class RecordBatch:
-    """Some records: where they begin, how many they are, and how to read a column of them."""
+    """Some records: their start, their number, and a function that reads a column of them."""
 
     start: int
     records: int
@@ -41,9 +41,9 @@ class RecordBatch:
     chunk: Callable[[str], Chunk] | None = None
 
     def pack(self, coded: Sequence[CodedColumn], keys: Ints, low: int = 0) -> None:
-        """Put the columns' codes into the records' keys, the last one lowest but `low` bits.
+        """Put the columns' codes into the records' keys, the last one above the `low` lowest bits.
 
-        The keys are 0 below the bits of the first column.
+        The keys must be 0 below the bits of the first column.
         """
         shift = low + sum(c.bits for c in coded)
         for column in coded:
@@ -60,7 +60,12 @@ class RecordBatch:
                 keep = (1 << MOST_BITS) - (1 << shift + column.bits)
                 keys &= keys.dtype.type(keep & int(np.iinfo(keys.dtype).max))
             coded_already = isinstance(array, np.ndarray)
-            numbers, minus, least = (array, 0, 0) if coded_already else column.codes(array)
+            if coded_already:
+                numbers = array
+                minus = 0
+                least = 0
+            else:
+                numbers, minus, least = column.codes(array)
             if not kernels.pack(keys, numbers, minus, column.bits, least, shift):
                 raise UnfitError
 
@@ -74,7 +79,7 @@ class Source(Protocol):
         """Say which columns will be needed."""
 
     def code(self, names: Sequence[str], room: int, threads: int, pace: Pace) -> list[CodedColumn]:
-        """How each column is coded, as far as it is known before the records are read."""
+        """The coding of each column, as far as it is known before the records are read."""
 
     def batches(self) -> list[RecordBatch]:
         """All records."""
@@ -85,7 +90,8 @@ class ParquetSource:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         files = [parquet.ParquetFile(path) for path in paths]
-        self._paths, self.schema = paths, files[0].schema_arrow
+        self._paths = paths
+        self.schema = files[0].schema_arrow
         self._metadata = [file.metadata for file in files]
         self._places = [
             {file.schema.column(i).path: i for i in range(len(file.schema))} for file in files
@@ -100,14 +106,17 @@ class ParquetSource:
         self._numbered: dict[str, CodedColumn] = {}  # those whose values were numbered last
 
     def plan(self, names: Sequence[str]) -> None:
-        """Columns are read one by one, whatever is planned."""
+        """Do nothing: columns are read one by one."""
 
     def batches(self) -> list[RecordBatch]:
         """The row groups."""
         sizes = [self._metadata[part].row_group(group).num_rows for part, group in self._groups]
         return [
             RecordBatch(
-                start, size, partial(self._read_column, *place), partial(self._chunk, *place)
+                start=start,
+                records=size,
+                read_column=partial(self._read_column, *place),
+                chunk=partial(self._chunk, *place),
             )
             for start, size, place in zip(
                 accumulate([0, *sizes]), sizes, self._groups, strict=False
@@ -115,25 +124,29 @@ class ParquetSource:
         ]
 
     def code(self, names: Sequence[str], *_: Any) -> list[CodedColumn]:
-        """As many bits as the first row group's values need; more when there are more values.
+        """Code columns with the bits that the first row group needs; they get more when necessary.
 
-        A value that was numbered before keeps its number: several passes may be put together.
+        A value that was numbered before keeps its number, so that several passes agree.
         """
         coded = []
         for name in names:
             if self.schema.get_field_index(name) < 0:  # absent, or there twice
                 raise UnfitError
-            column = CodedColumn(name, column_kind(self.schema.field(name).type))
-            if column.numbered and (before := self._numbered.get(name)) and before.size:
-                column.values, column.bits = before.values, before.size.bit_length()
+            column = CodedColumn(name=name, kind=column_kind(self.schema.field(name).type))
+            before = self._numbered.get(name)
+            if column.numbered and before is not None and before.size:
+                column.values = before.values
+                column.bits = before.size.bit_length()
                 self._numbered[name] = column
             elif column.numbered:
                 self._numbered[name] = column
                 column.dictionary_codes(self.values(name), growing=True)
-                # Without a dictionary there are many values, as far as can be told.
+                # A column without a dictionary is assumed to have many values.
                 column.bits = (column.size or self.records).bit_length()
+            elif column.kind == "bool":
+                column.fit_range(0, 1)
             else:
-                column.fit_range(*((0, 1) if column.kind == "bool" else self.range(name)))
+                column.fit_range(*self.range(name))
             coded.append(column)
         return coded
 
@@ -150,22 +163,23 @@ class ParquetSource:
         return table.column(name).combine_chunks()
 
     def _chunk(self, part: int, group: int, name: str) -> Chunk:
-        metadata, place = self._metadata[part], self._places[part][name]
+        metadata = self._metadata[part]
+        place = self._places[part][name]
         column = metadata.schema.column(place)
         return Chunk(
-            self._paths[part],
-            metadata.row_group(group).column(place),
+            path=self._paths[part],
+            noted=metadata.row_group(group).column(place),
             optional=column.max_definition_level == 1,
             plain=column.max_definition_level <= 1 and column.max_repetition_level == 0,
             unsigned=pa.types.is_unsigned_integer(value_type(self.schema.field(name).type)),
         )
 
     def values(self, name: str) -> list[Any]:
-        """Values of a column that its first row group holds; they need not be all."""
+        """The values of a column in the first row group, which may not be all values."""
         return self._chunk(0, 0, name).values() if self._metadata[0].num_row_groups else []
 
     def range(self, name: str) -> tuple[int, int]:
-        """The least and the greatest number of a column, from what the writer noted."""
+        """The least and the greatest number of a column, as noted by the writer."""
         limits: list[int] = []
         for part, group in self._groups:
             chunk = self._metadata[part].row_group(group).column(self._places[part][name])
@@ -182,15 +196,17 @@ def _number(value: Any) -> int:
 
 
 class CodedSource:
-    """Columns of Arrow's, read once and kept as codes: of a frame, or as the engine gives them.
+    """Arrow columns, of a frame or from the engine, which are read once and kept as codes.
 
-    Columns that are planned are read together with the first one that is needed.
+    Planned columns are read together with the first column that is needed.
     """
 
     def __init__(
         self, read: Callable[[Sequence[str]], Iterable[Any]], columns: Iterable[str], records: int
     ) -> None:
-        self._read, self._columns, self.records = read, tuple(columns), records
+        self._read = read
+        self._columns = tuple(columns)
+        self.records = records
         self._planned: tuple[str, ...] = ()
         self._coded: dict[str, tuple[CodedColumn, Ints] | None] = {}
 
@@ -199,10 +215,12 @@ class CodedSource:
         self._planned = tuple(dict.fromkeys(names))
 
     def code(self, names: Sequence[str], room: int, threads: int, pace: Pace) -> list[CodedColumn]:
-        """How each column is coded; columns that were not coded before are read."""
+        """The coding of each column; columns that were not coded before are read."""
         if not set(names) <= set(self._columns):
             raise UnfitError
-        if new := [n for n in dict.fromkeys((*names, *self._planned)) if n not in self._coded]:
+        wanted = dict.fromkeys((*names, *self._planned))
+        new = [name for name in wanted if name not in self._coded]
+        if new:
             if CODE_BYTES * self.records * len(self._coded | dict.fromkeys(new)) > room:
                 raise UnfitError
             self._coded |= dict.fromkeys(new)  # for good, unless it is read whole
@@ -230,7 +248,7 @@ class CodedSource:
         return dict(zip(names, map_threads(_ColumnParts.join, parts, threads), strict=True))
 
     def batches(self) -> list[RecordBatch]:
-        """Slices."""
+        """Slices of the codes."""
         return [
             RecordBatch(start, min(BATCH, self.records - start), partial(self._slice, start))
             for start in range(0, self.records, BATCH)
@@ -246,11 +264,12 @@ class _ColumnParts:
     """A column that is being coded, part by part."""
 
     def __init__(self, name: str) -> None:
-        self.column, self.fits = CodedColumn(name, "text"), True
+        self.column = CodedColumn(name=name, kind="text")
+        self.fits = True
         self._parts: list[tuple[Ints, Ints | None]] = []
 
     def add(self, array: Any) -> None:
-        """More values; numbers are coded when all of them are there."""
+        """Add values; numbers are coded once all of them are there."""
         try:
             self.column.kind = column_kind(array.type)
         except UnfitError:
@@ -267,7 +286,7 @@ class _ColumnParts:
         self._parts.append((np.asarray(numbers), lacking))
 
     def join(self) -> tuple[CodedColumn, Ints] | None:
-        """The column and the codes of all records; None where it cannot be coded."""
+        """The column and the codes of all records; None if it cannot be coded."""
         if not self.fits or not self._parts:
             return None
         column = self.column
@@ -291,7 +310,7 @@ class _ColumnParts:
 
 
 def packable_source(table: Table, engine: Any, columns: Sequence[str], records: int) -> Source:
-    """The records of a table as they can be coded; by way of the engine where nothing is nearer."""
+    """The source of a table's records; they come from the engine if there is no shorter way."""
     plain = not (table.na or table.types or table.member)
     if plain and table.kind == "parquet" and table.path is not None:
         return ParquetSource(table.parts or (table.path,))

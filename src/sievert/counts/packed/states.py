@@ -1,4 +1,4 @@
-"""A state counted by packed keys: the keys of its rows are sorted, and their weights added up."""
+"""Counting a state by packed keys: the keys of its rows are sorted, and their weights added up."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -25,7 +25,7 @@ from sievert.sources.state_manifest import StateManifest
 
 
 class WeightedKeyCounter(KeyCounter):
-    """Counts keys of rows that stand for several records each."""
+    """Counts the keys of rows that represent several records each."""
 
     def __init__(self, weights: Ints, *source: Any) -> None:
         super().__init__(*source)
@@ -34,7 +34,8 @@ class WeightedKeyCounter(KeyCounter):
     def count(self, quasi: Sequence[str], secrets: Sequence[str]) -> Counted:
         """The keys of the classes with each secret."""
         coded = self._source.code((*quasi, *secrets), self._room, self._threads, self._pace)
-        known, others = coded[: len(quasi)], coded[len(quasi) :]
+        known = coded[: len(quasi)]
+        others = coded[len(quasi) :]
         if len(others) < 2:
             return self._count_one(known, next(iter(others), None))
         return {secret.name: self._count_one(known, secret) for secret in others}
@@ -44,7 +45,8 @@ class WeightedKeyCounter(KeyCounter):
         levels = cut_levels([*quasi, *([] if secret is None else [secret])], rows)
         if (KEY_BYTES + 8 * len(levels)) * rows > self._room:
             raise UnfitError
-        ranked, keys = list[Ints](), np.zeros(0, dtype=np.uint64)
+        ranked = list[Ints]()
+        keys = np.zeros(0, dtype=np.uint64)
         for number, level in enumerate(levels):
             own = np.zeros(rows, dtype=np.uint64)
             for batch in self._source.batches():

@@ -1,4 +1,4 @@
-"""Work shared by threads, and how far it is."""
+"""Work shared by threads, and its progress."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -16,22 +16,24 @@ class Pace:
 
     def __init__(self) -> None:
         self.stopped = threading.Event()
-        self._done = self._all = 0
+        self._done = 0
+        self._all = 0
 
     def start(self, batches: list[Any]) -> list[Any]:
-        """These batches are to be read."""
-        self._done, self._all = 0, len(batches)
+        """Start a count that will read these batches."""
+        self._done = 0
+        self._all = len(batches)
         return batches
 
     def step(self) -> None:
-        """Another batch is about to be read; an error if the count must stop."""
+        """Note that another batch is about to be read; raise an error if the count must stop."""
         self._done += 1
         if self.stopped.is_set():
             raise ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
 
     @property
     def share(self) -> float:
-        """Per cent of the batches that are read, or -1."""
+        """The per cent of the batches that are read, or -1."""
         return 100.0 * self._done / self._all if 0 < self._done < self._all else -1.0
 
 

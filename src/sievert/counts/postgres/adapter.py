@@ -1,7 +1,7 @@
 """The Postgres adapter: records are counted where they are, and only counts leave the database.
 
-What reads the records runs in the database, in one snapshot that can only read. The counted cells
-are streamed into a DuckDB of our own, which answers everything that follows from them.
+Queries that read records run in the database, in one snapshot that can only read. The counted
+cells are streamed into a DuckDB of our own, which answers everything that follows from them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,9 @@ class Postgres(Transfer):
     def __init__(self, table: Table, scratch: Path, **options: Any) -> None:
         self._server: Any = None
         self.labelled: frozenset[str] = frozenset()  # columns that have labels for values
-        self._stopped = self._asking = self._doubting = False
+        self._stopped = False
+        self._asking = False
+        self._doubting = False
         super().__init__(table, scratch, **options)
         try:
             self._open()
@@ -49,18 +51,19 @@ class Postgres(Transfer):
         self.uncoded = values.select_raw(self.catalog, self.behind) if table.na else None
         untyped = values.select(self.catalog, replace(table, types={}), self.behind)
         self.untyped = untyped if table.types else None
-        self.nan, self.nan_source = values.find_nan(self.catalog, table), self.behind
+        self.nan = values.find_nan(self.catalog, table)
+        self.nan_source = self.behind
         self.view("input", values.select(self.catalog, table, self.behind))
 
     def check_usable(self, column: str) -> None:
-        """An error where the values of a column cannot be compared, or not be read."""
+        """Raise an error if the values of a column cannot be compared, or cannot be read."""
         notes = reading.check_usable(self.catalog[column], self.table)
         self.notes += [note for note in notes if note not in self.notes]
 
     # -- in the database ------------------------------------------------------------------------
 
     def count(self, name: str, sql: str, records: int) -> None:
-        """The cells, counted in the database, as a table of DuckDB."""
+        """Count cells in the database, and keep them as a table of DuckDB."""
         ways = {field: self.way(column) for field, column in self.counted_fields(sql).items()}
         self.take(name, self.with_views(sql), ways, records)
         self.check_counted(name, records)
@@ -68,7 +71,7 @@ class Postgres(Transfer):
     def count_together(
         self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
     ) -> bool:
-        """The cells of several secrets, counted in one pass over the records."""
+        """Count the cells of several secrets in one pass over the records."""
         secrets = {f"s{i}": column for i, (column, _) in enumerate(queries.values())}
         ways = self._ways({c: c for c in keys.split(", ")}) | {"which": "BIGINT"}
         sql = self.with_views(ask_together([*secrets.values()], keys, source))
@@ -80,16 +83,17 @@ class Postgres(Transfer):
         return True
 
     def _ways(self, fields: Mapping[str, str]) -> dict[str, str]:
-        """How the values of each field arrive, by its column's name in SQL."""
+        """The types in which the values of fields arrive, by their columns' names in SQL."""
         return {field: self.way(self.columns[int(c[1:])]) for field, c in fields.items()}
 
     def way(self, name: str) -> str:
-        """How the values of a column arrive."""
-        labelled = name in self.labelled
-        return "VARCHAR" if labelled else reading.transfer_type(self.catalog[name], self.table)
+        """The type in which the values of a column arrive."""
+        if name in self.labelled:
+            return "VARCHAR"
+        return reading.transfer_type(self.catalog[name], self.table)
 
     def ask(self, sql: str, parameters: Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
-        """The database's own answer."""
+        """The answer of the database to a query."""
         with self._cursor() as cursor:
             cursor.execute(sql.encode(), parameters)
             return list(cursor.fetchall()) if cursor.description else []
@@ -136,14 +140,15 @@ class Postgres(Transfer):
     def write(self, sql: str, path: Path, kind: str, **options: Any) -> None:
         self.check_writable()
 
-    write_release, show_recoded = releases.write_release, releases.show_recoded
+    write_release = releases.write_release
+    show_recoded = releases.show_recoded
     write_here = Transfer.write
 
     def write_counted(self, sql: str, path: Path, kind: str) -> None:
         self.write_here(sql, path, kind)
 
     def progress(self) -> float:
-        """Nothing is known of a query that the database works on."""
+        """The per cent of the running query that are done; -1 while the database works."""
         return -1.0 if self._asking else super().progress()
 
     def interrupt(self) -> None:
@@ -154,7 +159,7 @@ class Postgres(Transfer):
             self._server.cancel_safe(timeout=5)
 
     def close(self) -> None:
-        """End the snapshot; what the database still works on for us is stopped."""
+        """End the snapshot, and stop a query that the database still works on."""
         if self._server is not None and not self._server.closed:
             with suppress(Exception):
                 if self._server.info.transaction_status == self._driver.pq.TransactionStatus.ACTIVE:

@@ -1,8 +1,8 @@
 """How a table of Postgres is found and read, and what the database's failures mean in our words.
 
 The database compares values as DuckDB would: text byte by byte, NaN missing, -0 = 0, intervals and
-numbers of any length as text. What it says itself may repeat a value or a name, so only the code of
-its failures is passed on.
+numbers of any length as text. Its messages may repeat a value or a name, so only the code of a
+failure is passed on.
 """
 
 import os
@@ -118,7 +118,7 @@ WHERE CASE relation WHEN %s THEN row_security_active(relation) ELSE relrowsecuri
 
 
 def connect(psycopg: Any, url: str) -> Any:
-    """A connection; nothing of the address is repeated where there is none."""
+    """Connect to the database; an error message repeats nothing of the address."""
     try:
         given = psycopg.conninfo.conninfo_to_dict(url)
     except (psycopg.Error, UnicodeError):
@@ -143,7 +143,7 @@ def connect(psycopg: Any, url: str) -> Any:
 
 
 def relation(ask: Ask, table: Table) -> tuple[int, str]:
-    """The table, view or partition meant, by its number and as it stands behind FROM."""
+    """The table, view or partition that is meant: its number, and its name after FROM."""
     wanted = table.member or ""
     matches = ask(TABLES + NAMED, [wanted, wanted, wanted])
     if not matches:
@@ -158,7 +158,7 @@ def relation(ask: Ask, table: Table) -> tuple[int, str]:
 
 
 def columns(ask: Ask, oid: int, table: Table) -> dict[str, PostgresColumn]:
-    """The columns by name, in their order; domains are what they are made of."""
+    """The columns by name, in their order; a domain counts as its base type."""
     rows = ask(COLUMNS, [oid, oid])
     names = check_names([row[0] for row in rows], table.name)
     table.check_types(names)
@@ -173,7 +173,7 @@ def _column(name: str, plain: str, category: str, full: str, readable: bool) -> 
         fits = size is not None and int(size[2]) <= int(size[1]) <= 38
         decimal = full.upper().replace("NUMERIC", "DECIMAL")
         kind, note = (decimal, None) if fits else ("NUMERIC", DIGITS)
-    return PostgresColumn(name, kind, full, bool(readable), note)
+    return PostgresColumn(name=name, kind=kind, type=full, readable=bool(readable), note=note)
 
 
 def kind(column: PostgresColumn, table: Table) -> str:
@@ -183,13 +183,13 @@ def kind(column: PostgresColumn, table: Table) -> str:
 
 
 def transfer_type(column: PostgresColumn, table: Table) -> str:
-    """In which way the values of a column travel: as those of a type."""
+    """The type in which the values of a column are sent."""
     typed = table.types.get(column.name)
     return column.kind or "VARCHAR" if typed is None else SQL_TYPES[typed]
 
 
 def check_usable(column: PostgresColumn, table: Table) -> list[Remark]:
-    """An error where values cannot be compared, or not be read; what is to be said about them."""
+    """Raise an error if values cannot be compared or read; return remarks about them."""
     require(
         column.readable,
         f"the role may not read column {column.name!r}",
@@ -206,11 +206,11 @@ def check_usable(column: PostgresColumn, table: Table) -> list[Remark]:
     return [Remark(column.note, column=repr(column.name))] if column.note else []
 
 
-# -- as DuckDB takes it over -------------------------------------------------------------------
+# -- answers on their way to DuckDB ------------------------------------------------------------
 
 
 def stream(cursor: Any, sql: str, path: Path) -> int:
-    """Write an answer to a private file, in the database's own text format; its longest line."""
+    """Write an answer to a private file, in the database's text format; return its longest line."""
     longest = 0
     try:
         private = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -227,7 +227,7 @@ def stream(cursor: Any, sql: str, path: Path) -> int:
 
 
 def lines(cursor: Any, sql: str) -> list[str]:
-    """A short answer, line by line, in the same format."""
+    """A short answer, line by line, in the database's text format."""
     with cursor.copy(sql.encode()) as copy:
         return b"".join(copy).decode().split("\n")[:-1]
 
@@ -235,20 +235,20 @@ def lines(cursor: Any, sql: str) -> list[str]:
 def columns_of_lines(
     lines: Sequence[str], ways: Mapping[str, str]
 ) -> dict[str, tuple[str, list[str | None]]]:
-    """The fields of such lines, column by column; what is missing is None."""
+    """The fields of lines in that format, column by column; a missing value is None."""
     rows = [[None if field == r"\N" else field for field in line.split("\t")] for line in lines]
     columns = map(list, zip(*rows, strict=True)) if rows else ([] for _ in (*ways, "n"))
     return {name: ("text", column) for name, column in zip((*ways, "n"), columns, strict=True)}
 
 
 def parsed(ways: Mapping[str, str]) -> str:
-    """What stands behind SELECT to read such fields, and how often they occur, as values."""
+    """The fields of SELECT that read such fields as values, and how often they occur."""
     values = ", ".join(f"{_parse_field(field, way)} AS {field}" for field, way in ways.items())
     return f"{values}, CAST(n AS BIGINT) AS n"
 
 
 def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
-    """The query that reads a file of such lines."""
+    """The query that reads a file of lines in that format."""
     fields = ", ".join(f"{name}: 'VARCHAR'" for name in (*ways, "n"))
     return (
         f"SELECT {parsed(ways)} FROM read_csv({literal(str(path))}, "
@@ -281,8 +281,9 @@ def _parse_field(field: str, way: str) -> str:
 
 
 def explain(error: Any, table: Table, *, lost: bool) -> SievertError:
-    """A failure of the database in our words, without a value of the data."""
-    code, name = getattr(error, "sqlstate", None) or "", table.name
+    """Describe a failure of the database in our words, without a value of the data."""
+    code = getattr(error, "sqlstate", None) or ""
+    name = table.name
     cases: tuple[tuple[bool, SievertError], ...] = (
         (code in TIMED_OUT, timed_out()),
         (
@@ -307,7 +308,7 @@ def explain(error: Any, table: Table, *, lost: bool) -> SievertError:
 
 
 def timed_out() -> ExhaustedError:
-    """The time is up, ours or the database's."""
+    """The error if our time, or that of the database, is up."""
     return ExhaustedError(
         "stopped before the answer was there",
         hint="a longer --timeout, or a longer statement_timeout of the database",
@@ -315,7 +316,7 @@ def timed_out() -> ExhaustedError:
 
 
 def explain_unfit(engine: Any, table: Table) -> InputError:
-    """How many values of each typed column do not fit: DuckDB looks at their texts."""
+    """Count the values of each typed column that do not fit: DuckDB reads their texts."""
     counts = {}
     for column in engine.catalog.values():
         wanted = table.types.get(column.name)

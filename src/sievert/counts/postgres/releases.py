@@ -1,8 +1,8 @@
 """A release of a table of Postgres: recoded in the database, in its one snapshot that only reads.
 
-The maps are constants of the query, so that nothing is written there, not even temporary tables.
-What leaves the database are the rows of the release; they are streamed through a private file into
-our DuckDB, which spills, and writes them.
+The maps are constants of the query, so nothing is written there, not even temporary tables. Only
+the rows of the release leave the database. They are streamed through a private file into our
+DuckDB, which spills, and writes them.
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ def write_release(
     header: bool,
     key: str | None,
 ) -> str | None:
-    """Write all records; columns without a map are as they are.
+    """Write all records; columns without a map are unchanged.
 
-    Their order is that of the hashes with this key, or the order of the scan without one. The
-    database does not number its rows, so that no table of places is kept.
+    The records are in the order of their hashes with `key`, or of the scan if `key` is None. The
+    database does not number its rows, so no table of places is kept.
     """
     values, joins = _join_maps(engine, records, "m")
     engine.ask(ONE_SCAN)  # so that the same table has the same order
@@ -60,7 +60,7 @@ def write_release(
 
 
 def show_recoded(engine: Any, view: str, records: RecodedRecords) -> None:
-    """Make a view of recoded records, its columns called as those of the input; labels are text."""
+    """Make a view of recoded records, with the columns of the input; labels are text."""
     values, joins = _join_maps(engine, records, f"{view}_")
     fields = (f"{value} AS c{engine.columns.index(name)}" for name, value in values.items())
     engine.view(view, f"SELECT {', '.join(fields)} FROM {records.source} AS r {joins}")
@@ -86,10 +86,10 @@ def _join_maps(engine: Any, records: RecodedRecords, prefix: str) -> tuple[dict[
 
 
 def _spelled(engine: Any, name: str, labels: ColumnMap) -> ColumnMap:
-    """The same map with values as the database spells them, which need not be how DuckDB does.
+    """Spell the values of a map as the database does, which may differ from DuckDB.
 
-    A missing value is nothing, and x stands before every other one: the database can look for them
-    in one table then.
+    A missing value becomes an empty text, and an x is put before every other value, so that the
+    database can look up all of them in one table.
     """
     column = f"c{engine.columns.index(name)}"
     sql = f"SELECT {_coded(column)} AS v, {column}, COUNT(*) AS n FROM input GROUP BY {column}"
@@ -108,7 +108,7 @@ def _spelled(engine: Any, name: str, labels: ColumnMap) -> ColumnMap:
 
 
 def _coded_texts(labels: ColumnMap) -> ColumnMap:
-    """The same map of texts, which the database spells as DuckDB does."""
+    """Spell the values of a map of texts, which the database spells as DuckDB does."""
     values = [None if v is None else f"x{v}" for v in labels.values]
     return ColumnMap(values, labels.labels, labels.numbers)
 
@@ -127,5 +127,11 @@ def _constants(column: ColumnMap) -> str:
 
 
 def _array(values: Sequence[Any], kind: str) -> str:
-    texts = ("NULL" if v is None else literal(v) if isinstance(v, str) else str(v) for v in values)
-    return f"CAST(ARRAY[{', '.join(texts)}] AS {kind}[])"
+    texts = ", ".join(_constant(value) for value in values)
+    return f"CAST(ARRAY[{texts}] AS {kind}[])"
+
+
+def _constant(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    return literal(value) if isinstance(value, str) else str(value)

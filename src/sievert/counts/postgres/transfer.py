@@ -1,7 +1,7 @@
 """Cells on their way from the database into a DuckDB of our own.
 
-Those of a small table go through memory into the DuckDB that all small tables share, others through
-a private file into one that spills.
+The cells of a small table go through memory into the DuckDB that all small tables share. Other
+cells go through a private file into a DuckDB that spills.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,22 +15,23 @@ from sievert.counts.postgres import reading
 from sievert.errors import EngineError, require
 from sievert.sources.table import Table
 
-FEW = 10_000  # records whose cells go through memory
+FEW = 10_000  # records up to which cells go through memory
 
 
 class Transfer(CountedElsewhere):
-    """A DuckDB that takes over what the database answers."""
+    """A DuckDB that takes over the answers of the database."""
 
     def __init__(
         self, table: Table, scratch: Path, *, outputs: Sequence[Path] = (), **options: Any
     ) -> None:
-        self._scratch, self._file = scratch, scratch / "cells"
+        self._scratch = scratch
+        self._file = scratch / "cells"
         self._small = not outputs and all(value is None for value in options.values())
         outputs = () if self._small else (self._file, *outputs)
         super().__init__(table, scratch, outputs=outputs, **options)
 
     def _cursor(self) -> AbstractContextManager[Any]:
-        """A cursor of the database, whose failures are told in our words."""
+        """A cursor of the database; its failures become our errors."""
         raise NotImplementedError
 
     def take(
@@ -38,8 +39,9 @@ class Transfer(CountedElsewhere):
     ) -> None:
         """Stream an answer into a table of DuckDB, through memory or through a private file."""
         if self._small and (records is None or records > FEW):
-            # From now on a DuckDB of our own, which spills and reads what lies in a file.
-            self._small, shared = False, self._connection
+            # From now on a DuckDB of our own is used, which spills and reads the private file.
+            self._small = False
+            shared = self._connection
             self._connection = connection.own_engine(self.table)
             self.run(connection.lock_down(self.table, self._scratch, None, None, [self._file]))
             shared.close()

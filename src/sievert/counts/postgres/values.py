@@ -14,9 +14,9 @@ from sievert.counts.duckdb.reading import PATTERNS, literal
 from sievert.sources.table import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PostgresColumn:
-    """A column as the database has it, and what it is to DuckDB; no kind: not of plain values."""
+    """A column as the database has it, and its kind in DuckDB; None for no plain values."""
 
     name: str
     kind: str | None
@@ -26,7 +26,7 @@ class PostgresColumn:
 
 
 def select(columns: Mapping[str, PostgresColumn], table: Table, behind: str) -> str:
-    """The query that calls the columns c0, c1, ... as they are compared."""
+    """The query that names the columns c0, c1, ... as they are compared."""
     values = [
         f"{_compared_value(column, table)} AS c{i}"
         for i, column in enumerate(columns.values())
@@ -36,20 +36,22 @@ def select(columns: Mapping[str, PostgresColumn], table: Table, behind: str) -> 
 
 
 def select_raw(columns: Mapping[str, PostgresColumn], behind: str) -> str:
-    """The query that calls the columns so as they are, before codes, types and NaN."""
+    """The query that names the columns c0, c1, ... before codes, types and NaN are applied."""
     readable = ((i, column) for i, column in enumerate(columns.values()) if column.readable)
     values = (f"{quote_identifier(column.name)} AS c{i}" for i, column in readable)
     return f"SELECT {', '.join(values)} FROM {behind}"
 
 
 def find_nan(columns: Mapping[str, PostgresColumn], table: Table) -> dict[str, str]:
-    """Of columns that may hold NaN, what is 1 where a value is."""
-    found = {n: _is_nan(column, table) for n, column in columns.items() if column.readable}
-    return {name: condition for name, condition in found.items() if condition is not None}
+    """For columns that may have NaN, SQL that is 1 where a value is NaN."""
+    readable = {name: column for name, column in columns.items() if column.readable}
+    conditions = {name: _is_nan(column, table) for name, column in readable.items()}
+    return {name: condition for name, condition in conditions.items() if condition is not None}
 
 
 def _is_nan(column: PostgresColumn, table: Table) -> str | None:
-    value, kind = quote_identifier(column.name), column.kind or "VARCHAR"
+    value = quote_identifier(column.name)
+    kind = column.kind or "VARCHAR"
     wanted = table.types.get(column.name)
     if wanted == "float":
         return f"CASE WHEN lower({spell(column, table)}) ~ '^[+-]?nan$' THEN 1 END"
@@ -63,7 +65,8 @@ def _compared_value(column: PostgresColumn, table: Table) -> str:
         return _without_codes(
             column, table, _plain(quote_identifier(column.name), column.kind or "VARCHAR")
         )
-    wanted, text = table.types[column.name], spell(column, table)
+    wanted = table.types[column.name]
+    text = spell(column, table)
     if wanted == "text":
         return text
     fits = f"{text} ~ {literal('(?i)^(' + PATTERNS[wanted].removeprefix('(?i)') + ')$')}"
@@ -77,7 +80,7 @@ def _compared_value(column: PostgresColumn, table: Table) -> str:
 
 
 def _plain(value: str, kind: str) -> str:
-    """A value so that equal ones are the same, and different ones are not."""
+    """Spell a value so that equal values are the same, and different values are not."""
     if kind in ("FLOAT", "DOUBLE"):
         zero = "CAST(0 AS float4)" if kind == "FLOAT" else "CAST(0 AS float8)"
         return f"CASE WHEN {value} = 'NaN' THEN NULL ELSE {value} + {zero} END"
@@ -98,11 +101,11 @@ def _plain(value: str, kind: str) -> str:
 
 
 def _without_codes(column: PostgresColumn, table: Table, value: str) -> str:
-    """A value, or nothing where it is one of the codes for missing."""
+    """A value, or NULL if it is one of the codes for missing."""
     codes = ", ".join(literal(code) for code in table.na if "\0" not in code)
-    return (
-        f"CASE WHEN {as_text(column)} IN ({codes}) THEN NULL ELSE {value} END" if codes else value
-    )
+    if not codes:
+        return value
+    return f"CASE WHEN {as_text(column)} IN ({codes}) THEN NULL ELSE {value} END"
 
 
 def spell(column: PostgresColumn, table: Table) -> str:
@@ -112,7 +115,8 @@ def spell(column: PostgresColumn, table: Table) -> str:
 
 def as_text(column: PostgresColumn) -> str:
     """A value as DuckDB spells it."""
-    value, kind = quote_identifier(column.name), column.kind or "VARCHAR"
+    value = quote_identifier(column.name)
+    kind = column.kind or "VARCHAR"
     text = f"CAST({value} AS text)"
     if kind in ("FLOAT", "DOUBLE"):  # 1.0 and 1e+16, but 1000000000000000.0
         whole = r"'^([^.]*)$', '\1.0'"
@@ -148,7 +152,7 @@ def matches(_engine: Any, column: str, pattern: str) -> str:
 
 
 def text_literal(value: str) -> str:
-    """A text without quotes to escape, and without the signs of parameters."""
+    """Write a text as SQL, without quotes to escape and without signs of parameters."""
     return f"CONVERT_FROM(DECODE('{value.encode().hex()}', 'hex'), 'UTF8')"
 
 
@@ -156,7 +160,7 @@ def hash_dialect(kind: Callable[[str], str]) -> HashDialect:
     """How Postgres spells the hashes of a sketch; `kind` gives the type of a column."""
 
     def text(column: str) -> str:
-        return as_text(PostgresColumn(column, kind(column), "", readable=True))
+        return as_text(PostgresColumn(name=column, kind=kind(column), type="", readable=True))
 
     return HashDialect(
         string="TEXT",

@@ -1,4 +1,4 @@
-"""The hash of a class, bit by bit: what every engine computes, and how each spells it in SQL.
+"""The hash of a class, bit by bit: the specification that every engine follows.
 
 A value is written as the number of bytes of its text, a colon and the text; a missing value as a
 hyphen. A hash is the first 64 bits of SHA-256 of the key, a sign, and the values of the columns in
@@ -13,7 +13,10 @@ from sievert.counts.adapter import Adapter
 from sievert.counts.duckdb import reading
 from sievert.errors import InputError, require
 
-CLASS, VALUE, CHECK = "/", "=", "?"  # the signs of a class, of a secret's value, of the salt
+# the signs of a class, of a secret's value, of the salt
+CLASS = "/"
+VALUE = "="
+CHECK = "?"
 LEAST_SALT = 16  # bytes
 # Types whose texts are the same on all engines.
 SPELT = re.compile(
@@ -24,7 +27,7 @@ SPELT = re.compile(
 
 
 def derive_key(salt: bytes | None) -> str:
-    """What stands in front of every text that is hashed: one block of SHA-256, or nothing.
+    """The text in front of every text that is hashed: one block of SHA-256, or nothing.
 
     >>> derive_key(None), len(derive_key(b"0123456789abcdef"))
     ('', 64)
@@ -40,7 +43,7 @@ def derive_key(salt: bytes | None) -> str:
 
 
 def encode_value(text: str | None) -> bytes:
-    """A value so that no two lists of values have the same text.
+    """Encode a value so that different lists of values have different texts.
 
     >>> encode_value("Köln"), encode_value(""), encode_value(None)
     (b'5:K\\xc3\\xb6ln', b'0:', b'-')
@@ -61,7 +64,7 @@ def hash_bytes(key: str, sign: str, encoded: bytes) -> int:
 
 
 def check_columns(engine: Adapter, columns: Iterable[str]) -> None:
-    """An error for a column whose values have other texts on other engines."""
+    """Raise an error for a column whose values have other texts on other engines."""
     for column in columns:
         engine.check_usable(column)
         kind = engine.kinds[column]
@@ -74,7 +77,7 @@ def check_columns(engine: Adapter, columns: Iterable[str]) -> None:
 
 
 def plain_text(text: str | None, *, of_float: bool) -> str | None:
-    """A text as it is hashed: a float without decimals as a whole number is written.
+    """A text as it is hashed: a float without decimals is written as a whole number.
 
     >>> plain_text("34.0", of_float=True), plain_text("34.0", of_float=False)
     ('34', '34.0')

@@ -1,8 +1,8 @@
 """The samples of classes of one table, for several sets of columns in one pass over its records.
 
 The records are counted once, in all columns together, and the combinations that occur are hashed.
-Databases answer one query, and only the smallest hashes leave them; packed keys are hashed by
-compiled code. Where most records are combinations of their own, DuckDB hashes a stream of them.
+Databases answer one query, and only the smallest hashes leave them. Compiled code hashes packed
+keys. If most records have a combination of their own, DuckDB hashes a stream of them.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from sievert.counts.sketch.stream import is_worth_streaming, stream_hashes
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """What is sampled: the sets of columns, the secrets, the key of the hash, the room for each."""
+    """A request for samples: sets of columns, secrets, the key of the hash, room for each."""
 
     key_sets: tuple[tuple[str, ...], ...]  # each in the order of the names
     secrets: tuple[str, ...]
@@ -30,7 +30,7 @@ class SampleRequest:
 
     @property
     def most(self) -> int:
-        """More classes than this there is no room for."""
+        """The number of classes for which there is room."""
         return self.room // LEAST_CLASS
 
     @property
@@ -41,7 +41,7 @@ class SampleRequest:
 
 
 def sample_classes(questions: Questions, request: SampleRequest) -> list[ClassSample]:
-    """The sample of every set of columns, all records being counted."""
+    """Make the sample of every set of columns from all records."""
     hashes.check_columns(questions.engine, request.columns)
     parts: list[Part] | None = None
     if is_worth_streaming(questions, request.columns, len(request.key_sets)):
@@ -63,7 +63,7 @@ def sample_classes(questions: Questions, request: SampleRequest) -> list[ClassSa
 
 
 def _ask_engine(questions: Questions, request: SampleRequest) -> list[Part]:
-    """One query: its rows are the classes (secret -1) and the cells of every set of columns."""
+    """Ask one query: its rows are the classes (secret -1) and cells of every set of columns."""
     rows = questions.engine.query_records(sample_query(questions, request))
     groups: dict[tuple[int, int], list[tuple[Any, ...]]] = {
         (which, secret): []
@@ -75,9 +75,8 @@ def _ask_engine(questions: Questions, request: SampleRequest) -> list[Part]:
 
     def numbers(which: int, secret: int) -> tuple[Ints, Ints, Ints]:
         own = groups[which, secret]
-        owner, values = (
-            np.array([int(row[i] or "0", 16) for row in own], np.uint64) for i in (0, 1)
-        )
+        owner = np.array([int(row[0] or "0", 16) for row in own], np.uint64)
+        values = np.array([int(row[1] or "0", 16) for row in own], np.uint64)
         return owner, values, np.array([row[2] for row in own], np.int64)
 
     parts: list[Part] = []
@@ -90,12 +89,14 @@ def _ask_engine(questions: Questions, request: SampleRequest) -> list[Part]:
 
 def sample_query(questions: Questions, request: SampleRequest) -> str:
     """The query for all samples; it reads the records once."""
-    names, engine = questions.sql_name, questions.engine
+    names = questions.sql_name
+    engine = questions.engine
     dialect = engine.hash_dialect()
     floats = {c: (names(c), hashes.has_floats(engine, c)) for c in request.columns}
-    every = questions.sql_names(request.columns)
-    cells = f"SELECT {every}, COUNT(*) AS n FROM {questions.source} GROUP BY {every}"
-    tables, parts = [f"cells AS ({cells})"], list[str]()
+    all_columns = questions.sql_names(request.columns)
+    cells = f"SELECT {all_columns}, COUNT(*) AS n FROM {questions.source} GROUP BY {all_columns}"
+    tables = [f"cells AS ({cells})"]
+    parts = list[str]()
     several = len(request.key_sets) > 1 or request.secrets
     if several and engine.keep_there("cells", cells):
         del tables[0]
@@ -103,14 +104,15 @@ def sample_query(questions: Questions, request: SampleRequest) -> str:
         own = questions.sql_names(key_set)
         digest = dialect.hash(request.key, hashes.CLASS, [floats[c] for c in key_set])
         tables.append(
-            f"k{which} AS (SELECT {digest} AS h, n FROM {_roll_up(own, every)} AS g "
+            f"k{which} AS (SELECT {digest} AS h, n FROM {_roll_up(own, all_columns)} AS g "
             f"ORDER BY h LIMIT {request.most + 1})"
         )
         parts.append(f"SELECT {which} AS which, -1 AS secret, h, '' AS v, n FROM k{which}")
         for place, secret in enumerate(request.secrets):
             s = names(secret)
             value = dialect.hash(request.key, hashes.VALUE, [floats[secret]])
-            finer = f"SELECT {digest} AS h, {s}, n FROM {_roll_up(f'{own}, {s}', every)} AS g"
+            rolled_up = _roll_up(f"{own}, {s}", all_columns)
+            finer = f"SELECT {digest} AS h, {s}, n FROM {rolled_up} AS g"
             parts.append(
                 f"SELECT {which}, {place}, h, v, CAST(SUM(n) AS BIGINT) FROM (SELECT h, {value} "
                 f"AS v, n FROM ({finer}) AS f WHERE h <= (SELECT MAX(h) FROM k{which})) AS c "
@@ -119,9 +121,9 @@ def sample_query(questions: Questions, request: SampleRequest) -> str:
     return f"SELECT * FROM (WITH {', '.join(tables)} {' UNION ALL '.join(parts)}) AS samples"
 
 
-def _roll_up(own: str, every: str) -> str:
-    """The cells of some columns, from those of all."""
-    if own == every:
+def _roll_up(own: str, all_columns: str) -> str:
+    """The cells of some columns, from those of all columns."""
+    if own == all_columns:
         return "cells"
     return f"(SELECT {own}, CAST(SUM(n) AS BIGINT) AS n FROM cells GROUP BY {own})"
 
@@ -130,7 +132,7 @@ def _roll_up(own: str, every: str) -> str:
 
 
 def _hash_cube(cube: Cube, questions: Questions, request: SampleRequest) -> list[Part]:
-    """The same from combinations that are in memory."""
+    """Hash combinations that are in memory."""
     encoded = {
         column: [
             hashes.encode_value(

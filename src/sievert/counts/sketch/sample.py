@@ -1,8 +1,8 @@
-"""A sample of classes: all those whose hash is below a threshold, with their exact counts.
+"""A sample of classes: all classes whose hash is below a threshold, with their exact counts.
 
-A sketch takes as many classes as a number of bytes has room for, in the order of their hashes. What
-a set of classes takes only grows with it, so the sketch of a whole is the sketch of the sketches of
-its parts, in whatever order these are merged.
+A sketch has as many classes as a number of bytes has room for, in the order of their hashes. A
+larger set of classes never takes fewer bytes. So the sketch of a whole table is the sketch of the
+sketches of its parts, for any order of merging.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from sievert.counts.cube import run_starts
 
 ALL = 1 << 64  # the threshold of a sample that has every class
 LEAST_CLASS = 9  # bytes of a class: its hash, and a small count
-HASH_BYTES, INDEX_BYTES = 8, 2
-# Hashes and counts of classes; of each secret the cells: hashes of class and value, counts.
+HASH_BYTES = 8
+INDEX_BYTES = 2
+# The hashes and counts of classes; for each secret the cells: hashes of class and value, counts.
 Part = tuple[tuple[Ints, Ints], list[tuple[Ints, Ints, Ints]]]
 
 
@@ -32,7 +33,7 @@ class SampledCells:
     counts: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassSample:
     """The classes whose hash is below the threshold, in the order of their hashes."""
 
@@ -45,7 +46,7 @@ class ClassSample:
 
     @property
     def complete(self) -> bool:
-        """Whether every class is in the sample: nothing is estimated then."""
+        """Whether every class is in the sample, so that nothing is estimated."""
         return self.threshold == ALL
 
     @property
@@ -57,26 +58,27 @@ class ClassSample:
         """Whether every class of another sample is here with at least as many records."""
         within = min(self.threshold, other.threshold)
         kept = slice(None) if within == ALL else other.hashes < np.uint64(within)
-        hashes, counts = other.hashes[kept], other.counts[kept]
+        hashes = other.hashes[kept]
+        counts = other.counts[kept]
         places = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
         if not len(self.hashes) or not len(hashes):
             return not len(hashes)
         return bool(((self.hashes[places] == hashes) & (self.counts[places] >= counts)).all())
 
     def class_bytes(self) -> Ints:
-        """The bytes that each class takes; a secret's new value is on the first one that has it."""
+        """The bytes of each class; the value of a secret counts for the first class that has it."""
         size = HASH_BYTES + varint_bytes(self.counts)
         for cells in self.secrets:
             number = np.bincount(cells.owner, minlength=len(size))
             size += varint_bytes(number)
-            each = INDEX_BYTES + varint_bytes(cells.counts)
-            size += np.bincount(cells.owner, each, len(size)).astype(np.int64)
+            of_cell = INDEX_BYTES + varint_bytes(cells.counts)
+            size += np.bincount(cells.owner, of_cell, len(size)).astype(np.int64)
             _, first = np.unique(cells.values, return_index=True)
             size += HASH_BYTES * np.bincount(cells.owner[first], minlength=len(size))
         return size
 
     def cut(self, room: int) -> ClassSample:
-        """The classes with the smallest hashes, as many as the bytes have room for."""
+        """Keep the classes with the smallest hashes, as many as `room` bytes have room for."""
         kept = int(np.searchsorted(np.cumsum(self.class_bytes()), room, "right"))
         if kept == len(self.hashes):
             return self
@@ -93,8 +95,8 @@ class ClassSample:
         )
 
     def merge(self, other: ClassSample) -> ClassSample:
-        """The classes of both that are below both thresholds; their counts are added up."""
-        both = self, other
+        """Merge two samples: classes below both thresholds, with the sums of their counts."""
+        both = (self, other)
         cells = [
             (
                 np.concatenate([s.hashes[own.owner] for s, own in zip(both, pair, strict=True)]),
@@ -113,7 +115,7 @@ class ClassSample:
 
 
 def merge_samples(samples: Sequence[ClassSample], room: int) -> ClassSample:
-    """The sample of all tables together."""
+    """Merge the samples of several tables."""
     return reduce(lambda one, other: one.merge(other).cut(room), samples)
 
 
@@ -125,21 +127,29 @@ def make_sample(
     most: int | None = None,
     threshold: int = ALL,
 ) -> ClassSample:
-    """The sample of classes given by hash and count, and cells by the hashes of class and value.
+    """Make a sample of classes, given by hash and count, and cells, by hashes of class and value.
 
-    Where these are more than `most`, only the smallest were needed; none above a `threshold` is.
+    If there are more than `most` classes, only the smallest are kept, and none above `threshold`.
     """
     (hashes,), counts = sum_equal([classes[0]], classes[1])
     if most is not None and len(hashes) > most:
         threshold = int(hashes[most])
     if threshold < ALL:
         kept = np.searchsorted(hashes, np.uint64(threshold))
-        hashes, counts = hashes[:kept], counts[:kept]
+        hashes = hashes[:kept]
+        counts = counts[:kept]
     secrets = []
     for owner, values, numbers in cells:
         (own, different), sums = sum_equal([owner, values], numbers)
         secrets.append(select_cells(hashes, own, different, sums))
-    return ClassSample(tuple(columns), records, threshold, hashes, counts, tuple(secrets))
+    return ClassSample(
+        columns=tuple(columns),
+        records=records,
+        threshold=threshold,
+        hashes=hashes,
+        counts=counts,
+        secrets=tuple(secrets),
+    )
 
 
 def select_cells(hashes: Ints, owner: Ints, values: Ints, counts: Ints) -> SampledCells:
@@ -151,7 +161,7 @@ def select_cells(hashes: Ints, owner: Ints, values: Ints, counts: Ints) -> Sampl
 
 
 def sum_equal(keys: Sequence[Ints], counts: Ints) -> tuple[tuple[Ints, ...], Ints]:
-    """Keys of one or several columns in their order, equal ones once, with the sums of counts."""
+    """Sort keys of one or several columns; equal keys occur once, with the sum of their counts."""
     order = np.lexsort(tuple(keys[::-1]))
     ordered = [key[order] for key in keys]
     if not len(order):

@@ -32,11 +32,11 @@ class SketchFile:
     samples: tuple[ClassSample, ...]
     secrets: tuple[str, ...]
     size: int  # bytes of each, at most
-    salt: str | None  # how a salt is recognised
+    salt: str | None  # the hash by which a salt is recognised
 
     @property
     def records(self) -> int:
-        """How many records were counted."""
+        """The number of records that were counted."""
         return self.samples[0].records
 
     @property
@@ -45,8 +45,9 @@ class SketchFile:
         return tuple(sample.columns for sample in self.samples)
 
     def to_bytes(self) -> bytes:
-        """The file: the same bytes for the same table, however it was cut and merged."""
-        sketches, blocks = [], []
+        """The file: the same bytes for the same table, even if it was cut and merged."""
+        sketches = []
+        blocks = []
         for sample in self.samples:
             values = [np.unique(cells.values) for cells in sample.secrets]
             sketches.append(
@@ -77,12 +78,12 @@ class SketchFile:
 
 
 def recognise_salt(key: str) -> str | None:
-    """What tells whether two sketches have the same salt: a hash like any other of a sketch."""
+    """A hash that shows whether two sketches have the same salt."""
     return f"{hashes.hash_bytes(key, hashes.CHECK, b''):016x}" if key else None
 
 
 def merge_files(given: Sequence[SketchFile]) -> SketchFile:
-    """The sketches of all tables together; an error where they are not of the same kind."""
+    """Merge the sketches of several tables; raise an error if they are of different kinds."""
     first = given[0]
     for other in given[1:]:
         for same, what, hint in (
@@ -104,7 +105,7 @@ def merge_files(given: Sequence[SketchFile]) -> SketchFile:
 
 
 def may_overlap(given: Sequence[SketchFile]) -> bool:
-    """Whether one of the tables may be a part of another one: all of its classes are there."""
+    """Whether a table may be a part of another one, which then has all its classes."""
     return any(
         all(map(ClassSample.may_contain, whole.samples, part.samples))
         for whole, part in permutations(given, 2)
@@ -121,7 +122,7 @@ def is_sketch(data: Any) -> bool:
 
 
 def read_sketch(path: str | Path) -> SketchFile:
-    """Sketches from a file; an error where it is damaged or of another kind."""
+    """Read sketches from a file; raise an error if it is damaged or of another kind."""
     path = Path(path)
     require(path.is_file(), f"{path.name}: no such file", error=InputError)
     require(
@@ -143,7 +144,7 @@ def read_sketch(path: str | Path) -> SketchFile:
 
 
 def _block(sample: ClassSample, values: Sequence[Ints]) -> bytes:
-    """Hashes, counts, and of each secret its values, cells of each class, indices and counts."""
+    """Hashes and counts; for each secret its values, cells per class, indices and counts."""
     parts = [sample.hashes.astype(">u8").tobytes(), _varints(sample.counts)]
     for cells, own in zip(sample.secrets, values, strict=True):
         number = np.bincount(cells.owner, minlength=len(sample.hashes))
@@ -154,7 +155,7 @@ def _block(sample: ClassSample, values: Sequence[Ints]) -> bytes:
 
 
 def _varints(numbers: Ints) -> bytes:
-    """Numbers in seven bits a byte, the lowest first; the eighth bit says that more follow."""
+    """Write numbers in seven bits per byte, the lowest first; the eighth bit means more follow."""
     out = bytearray()
     for number in numbers.tolist():
         while number > 127:
@@ -168,7 +169,8 @@ class _Bytes:
     """The bytes of a file, one number after the other."""
 
     def __init__(self, content: bytes) -> None:
-        self.content, self.place = content, 0
+        self.content = content
+        self.place = 0
 
     def words(self, count: int, kind: str) -> Ints:
         array = np.frombuffer(self.content, kind, count, self.place)
@@ -178,42 +180,50 @@ class _Bytes:
     def varints(self, count: int) -> Ints:
         numbers = []
         for _ in range(count):
-            number = shift = 0
-            while (byte := self.content[self.place]) > 127:
+            number = 0
+            shift = 0
+            byte = self.content[self.place]
+            while byte > 127:
                 number |= (byte & 127) << shift
                 shift += 7
                 self.place += 1
+                byte = self.content[self.place]
             self.place += 1
             numbers.append(number | byte << shift)
         return np.array(numbers, dtype=np.int64)
 
 
 def _parse(content: bytes) -> SketchFile:
-    """What a file says; any error where it contradicts itself."""
+    """Read the content of a file; any error means that it contradicts itself."""
     end = content.index(b"\n", 0, MOST_HEADER)
     header = json.loads(content[:end])
-    records, secrets = int(header["records"]), tuple(map(str, header["secrets"]))
-    size, salt = int(header["size"]), header["salt"]
+    records = int(header["records"])
+    secrets = tuple(map(str, header["secrets"]))
+    size = int(header["size"])
+    salt = header["salt"]
     _check(LEAST_SIZE <= size <= SIZE and (salt is None or isinstance(salt, str)))
     rest = _Bytes(content[end + 1 :])
     samples = [_read_sample(entry, records, len(secrets), rest) for entry in header["sketches"]]
     _check(len(samples) > 0 and rest.place == len(rest.content))
-    file = SketchFile(tuple(samples), secrets, size, salt)
+    file = SketchFile(samples=tuple(samples), secrets=secrets, size=size, salt=salt)
     _check(file.to_bytes() == MAGIC + content + hashlib.sha256(MAGIC + content).digest())
     return file
 
 
 def _read_sample(entry: dict[str, Any], records: int, secrets: int, rest: _Bytes) -> ClassSample:
-    number, threshold = int(entry["classes"]), entry["threshold"]
+    number = int(entry["classes"])
+    threshold = entry["threshold"]
     below = ALL if threshold is None else int(threshold, 16)
-    own, counts = rest.words(number, ">u8"), rest.varints(number)
+    own = rest.words(number, ">u8")
+    counts = rest.varints(number)
     _check(_ascends(own) and all(int(h) < below for h in own[-1:]) and counts.min(initial=1) > 0)
     total = sum(counts.tolist())
     _check(total == records if below == ALL else total < records)
     parts = []
     _check(len(entry["values"]) == secrets)
     for size in entry["values"]:
-        values, cells = rest.words(int(size), ">u8"), rest.varints(number)
+        values = rest.words(int(size), ">u8")
+        cells = rest.varints(number)
         _check(sum(cells.tolist()) <= len(rest.content))
         owner = np.repeat(np.arange(number), cells)
         index = rest.words(len(owner), ">u2").astype(np.int64)
@@ -223,7 +233,14 @@ def _read_sample(entry: dict[str, Any], records: int, secrets: int, rest: _Bytes
         parts.append(SampledCells(owner, values[index], numbers))
     columns = tuple(map(str, entry["columns"]))
     _check(len(columns) > 0)
-    return ClassSample(columns, records, below, own, counts, tuple(parts))
+    return ClassSample(
+        columns=columns,
+        records=records,
+        threshold=below,
+        hashes=own,
+        counts=counts,
+        secrets=tuple(parts),
+    )
 
 
 def _ascends(numbers: Ints) -> bool:
@@ -235,7 +252,7 @@ def _check(condition: bool) -> None:
 
 
 def check_size(size: int) -> None:
-    """An error for a size that is too small for an interval to mean anything, or too large."""
+    """Raise an error for a size that is too small for useful intervals, or too large."""
     require(
         LEAST_SIZE <= size <= SIZE,
         f"--size must be from {LEAST_SIZE:,} to {SIZE:,} bytes",
@@ -244,5 +261,5 @@ def check_size(size: int) -> None:
 
 
 def order_columns(columns: Iterable[str]) -> tuple[str, ...]:
-    """The columns of a key as they are hashed: each once, in the order of their names' bytes."""
+    """The columns of a key in the order of hashing: each once, by the bytes of their names."""
     return tuple(sorted(set(columns), key=str.encode))

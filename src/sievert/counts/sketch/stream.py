@@ -1,8 +1,8 @@
-"""The smallest hashes of a stream of records: as much memory as a sketch takes, not the table.
+"""The smallest hashes of a stream of records, in the memory that a sketch needs.
 
-Where nearly every record is a class of its own, counting all combinations first costs more than to
-hash every record. DuckDB hashes them; what is not below the threshold so far is dropped at once. A
-class that is in the sample in the end was below every threshold before, so its count is exact.
+If nearly every record is a class of its own, counting all combinations costs more than hashing all
+records. DuckDB hashes them, and a hash above the current threshold is dropped at once. A class in
+the final sample was below every earlier threshold, so its count is exact.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from sievert.counts.sketch import hashes
 from sievert.counts.sketch.sample import Part, sum_equal
 from sievert.errors import ExhaustedError
 
-LOOK = 1 << 17  # records that are looked at first
-WORTH = 4  # times as many records from which a stream is worth it
-MOST_KEYS = 4  # every one of them is hashed for every record
-NEW = 0.25  # share of these with a combination of their own, from which they are streamed
+LOOK = 1 << 17  # first records, which show whether streaming is worth it
+WORTH = 4  # times as many records must there be for a stream
+MOST_KEYS = 4  # sets of columns: each is hashed for every record
+NEW = 0.25  # share of the first records with a combination of their own, from which to stream
 PENDING = 1 << 19  # records below the threshold that are put together at a time
 
 
@@ -36,43 +36,49 @@ class SmallestHashes:
     """The classes of one key with the smallest hashes so far, and the cells of its secrets."""
 
     def __init__(self, secrets: int, most: int) -> None:
-        self._most, self._pending = most, 0
+        self._most = most
+        self._pending = 0
         self._classes: list[tuple[Ints, Ints]] = []
         self._cells: list[list[tuple[Ints, Ints, Ints]]] = [[] for _ in range(secrets)]
         self._limit: np.uint64 | None = None  # no class with a larger hash is kept
 
     def add(self, own: Ints, values: Sequence[Ints]) -> None:
-        """Take the hashes of some records, and those of their secrets."""
+        """Add the hashes of some records, and the hashes of their secrets."""
         if self._limit is not None:
             kept = own <= self._limit
-            own, values = own[kept], [each[kept] for each in values]
+            own = own[kept]
+            values = [of_secret[kept] for of_secret in values]
         ones = np.ones(len(own), dtype=np.int64)
         self._classes.append((own, ones))
-        for cells, each in zip(self._cells, values, strict=True):
-            cells.append((own, each, ones))
+        for cells, of_secret in zip(self._cells, values, strict=True):
+            cells.append((own, of_secret, ones))
         self._pending += len(own)
         if self._pending > PENDING:
             self.collect()
 
     def collect(self) -> Part:
-        """Put together what was taken: the classes with the smallest hashes, and their cells."""
-        empty = np.zeros(0, np.uint64), np.zeros(0, np.int64)
-        (own,), counts = sum_equal(*_join_keys([*self._classes, empty]))
-        own, counts = own[: self._most + 1], counts[: self._most + 1]
+        """Put the added hashes together: the classes with the smallest hashes, and their cells."""
+        no_keys = np.zeros(0, np.uint64)
+        no_counts = np.zeros(0, np.int64)
+        (own,), counts = sum_equal(*_join_keys([*self._classes, (no_keys, no_counts)]))
+        own = own[: self._most + 1]
+        counts = counts[: self._most + 1]
         if len(own) > self._most:
             self._limit = own[-1]
         cells = []
         for parts in self._cells:
-            (owner, values), numbers = sum_equal(*_join_keys([*parts, (empty[0], *empty)]))
+            joined = _join_keys([*parts, (no_keys, no_keys, no_counts)])
+            (owner, values), numbers = sum_equal(*joined)
             kept = np.searchsorted(owner, own[-1], "right") if len(own) else 0
             cells.append((owner[:kept], values[:kept], numbers[:kept]))
-        self._classes, self._cells = [(own, counts)], [[each] for each in cells]
+        self._classes = [(own, counts)]
+        self._cells = [[of_secret] for of_secret in cells]
         self._pending = 0
         return (own, counts), cells
 
 
 def _join_keys(parts: Sequence[tuple[Ints, ...]]) -> tuple[list[Ints], Ints]:
-    """Keys of one or two columns and counts, one part after the other."""
+    """Join parts of keys (one or two columns) and counts."""
     *keys, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return keys, counts
 
@@ -84,7 +90,7 @@ def stream_hashes(
     key: str,
     most: int,
 ) -> list[Part] | None:
-    """Classes and cells of every key, from one stream; None where the stream has failed."""
+    """The classes and cells of every key, from one stream; None if the stream has failed."""
     try:
         import pyarrow
     except ImportError:

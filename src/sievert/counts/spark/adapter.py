@@ -1,6 +1,7 @@
 """The Spark adapter: records are counted where they are, on one machine or on a cluster.
 
-What follows from the counted cells is answered where they are: here, or on Spark if they are many.
+Questions about the counted cells are answered where the cells are: here, or on Spark if they are
+many.
 """
 
 import secrets
@@ -37,12 +38,15 @@ class Spark(FetchedCells):
         master: str | None = None,
         outputs: Sequence[Path] = (),
     ) -> None:
-        self.table, self.unfit = table, None
+        self.table = table
+        self.unfit = None
         self.uncoded: str | None = None
         self.untyped: str | None = None
-        self.nan, self.nan_source = dict[str, str](), "not_numbers"
+        self.nan = dict[str, str]()
+        self.nan_source = "not_numbers"
         self.expected: int | None = None
-        self.unusable, self.notes = dict(table.unusable), list(table.notes)
+        self.unusable = dict(table.unusable)
+        self.notes = list(table.notes)
         self.not_read = table.not_read
         self._interrupted = False
         session.check(table)
@@ -61,7 +65,8 @@ class Spark(FetchedCells):
             self._open_cells(scratch, resources, memory, threads)
             self._resources = resources.pop_all()
 
-    check_usable, kind = reading.check_usable, reading.kind
+    check_usable = reading.check_usable
+    kind = reading.kind
 
     # -- records --------------------------------------------------------------------------------
 
@@ -74,7 +79,7 @@ class Spark(FetchedCells):
         return self._there.rows(sql, parameters)
 
     def keep_there(self, name: str, sql: str) -> bool:
-        """Keep the answer on Spark, to the end: it would be counted for each use."""
+        """Keep the answer on Spark: otherwise it would be counted again for each use."""
         self._check_records()
         self._there.keep(name, sql)
         return True
@@ -89,7 +94,7 @@ class Spark(FetchedCells):
         return self._guard(ask)
 
     def _leave(self, group: Any) -> None:
-        """Leave a session that goes on as it was; one that has died does not answer."""
+        """Leave a running session as it was; a session that has died does not answer."""
         with suppress(Exception):
             self._context.setLocalProperty(GROUP, group)
             self._context.cancelJobGroup(self._group)
@@ -98,7 +103,7 @@ class Spark(FetchedCells):
         self.check_writable()
 
     def check_writable(self) -> None:
-        """Spark has no order of records to write them in."""
+        """Raise an error: Spark has no order of records in which to write them."""
         raise NO_RECORDS
 
     def write_release(
@@ -113,7 +118,7 @@ class Spark(FetchedCells):
     ) -> str | None:
         """Let Spark write a release: a directory of Parquet, or a file of text.
 
-        Its records have no numbers, and so there is no table of places.
+        Its records have no numbers, so there is no table of places.
         """
         self._check_records()
         releases.write_release(
@@ -129,30 +134,34 @@ class Spark(FetchedCells):
         return releases.write_cells(self._ask, self._there.as_text, sql, as_text, folder, names)
 
     def show_recoded(self, view: str, records: RecodedRecords) -> None:
-        """Make a view of recoded records, its columns called as those of the input."""
+        """Make a view of recoded records, with the names of columns of the input."""
         values, joins, tables = releases.join_maps(self._there, self.columns, records, f"{view}_")
         fields = (f"{value} AS c{self.columns.index(name)}" for name, value in values.items())
         hint = releases.send_whole(tables)
         self.view(view, f"SELECT {hint}{', '.join(fields)} FROM {records.source} AS r {joins}")
 
     def progress(self) -> float:
-        """Per cent of the running tasks that are done, or -1."""
+        """The per cent of the running tasks that are done, or -1."""
         tracker = self._context.statusTracker()
         ours = set(tracker.getActiveJobsIds()) & set(tracker.getJobIdsForGroup(self._group))
-        ids = {s for j in ours if (job := tracker.getJobInfo(j)) for s in job.stageIds}
-        stages = [stage for s in ids if (stage := tracker.getStageInfo(s)) is not None]
-        tasks = sum(stage.numTasks for stage in stages)
-        return 100.0 * sum(s.numCompletedTasks for s in stages) / tasks if tasks else -1.0
+        jobs = [tracker.getJobInfo(number) for number in ours]
+        ids = {stage for job in jobs if job for stage in job.stageIds}
+        infos = [tracker.getStageInfo(number) for number in ids]
+        stages = [stage for stage in infos if stage is not None]
+        tasks = sum(int(stage.numTasks) for stage in stages)
+        if not tasks:
+            return -1.0
+        return 100.0 * sum(int(stage.numCompletedTasks) for stage in stages) / tasks
 
     def interrupt(self) -> None:
-        """Stop the running query; whoever asked, or asks next, gets an error."""
+        """Stop the running query; its caller, and that of the next query, gets an error."""
         self._interrupted = True
         with suppress(Exception):  # it may have died
             self._context.cancelJobGroup(self._group)
         self._interrupt_cells()
 
     def close(self) -> None:
-        """Leave the session, or stop our own, and drop what was made."""
+        """Leave the session, or stop our own, and drop its tables."""
         self._resources.close()
 
     def _guard(self, ask: Callable[[], Any]) -> Any:

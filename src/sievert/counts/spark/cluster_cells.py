@@ -19,7 +19,7 @@ ORDER = re.compile(r" ORDER BY ([\w, ]+)$")  # of columns that the query selects
 
 
 class Ask(Protocol):
-    """Hands the frame of a query to a function; failures are told in our words."""
+    """Passes the frame of a query to a function; failures become our errors."""
 
     def __call__(
         self, sql: str, use: Callable[[Any], Any], parameters: Sequence[Any] = ()
@@ -41,14 +41,15 @@ class ClusterCells:
     """Tables of cells in a session of Spark, which answers from them."""
 
     def __init__(self, ask: Ask, session: Any, kinds: Mapping[str, str]) -> None:
-        self._ask, self._session = ask, session
+        self._ask = ask
+        self._session = session
         self._kinds = list(kinds.values())
         self._kept: dict[str, Any] = {}
         self._secrets: set[str] = set()  # the columns that s stands for
         self._arrow = has_arrow()
 
     def keep(self, name: str, sql: str, parameters: Sequence[Any] = ()) -> None:
-        """A small table that later questions start from: the first of them counts it."""
+        """Keep a small table from which later questions start: the first of them counts it."""
         if name in self._kept:
             return
         self._secrets |= set(re.findall(r"(c\d+) AS s\b", sql))
@@ -67,7 +68,7 @@ class ClusterCells:
         self._kept.pop(name).unpersist()
 
     def forget_all(self) -> None:
-        """Leave nothing in a session that goes on; one that has died does not answer."""
+        """Leave nothing in a running session; a session that has died does not answer."""
         with suppress(Exception):
             for kept in self._kept.values():
                 kept.unpersist()
@@ -87,13 +88,11 @@ class ClusterCells:
         """
         plain = [ORDER.sub("", sql) for sql in queries]
         if not self._arrow:
-            asked = [self._ask(q, lambda f: (f.collect(), f.columns)) for q in plain]
-            answers = [
-                dict(
-                    zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True)
-                )
-                for rows, names in asked
-            ]
+            answers = []
+            for query in plain:
+                rows, names = self._ask(query, lambda frame: (frame.collect(), frame.columns))
+                columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+                answers.append(dict(zip(names, columns, strict=True)))
         elif len(plain) == 1:
             table = self._ask(plain[0], lambda frame: frame.toArrow())
             answers = [dict(zip(table.column_names, table.columns, strict=True))]
@@ -102,7 +101,7 @@ class ClusterCells:
         return [_sort(answer, sql) for answer, sql in zip(answers, queries, strict=True)]
 
     def _unite(self, queries: Sequence[str]) -> list[dict[str, Any]]:
-        """One query, with a column for the rows of each answer."""
+        """Answer several queries by one, with a column for the rows of each answer."""
         parts = []
         for i, query in enumerate(queries):
             fields = ["NULL"] * len(queries)
@@ -118,7 +117,7 @@ class ClusterCells:
         return answers
 
     def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
-        """A table of our own."""
+        """Make a table from values of this process."""
         if any(kind not in SQL_TYPES for kind, _ in columns.values()):  # numbers of records
             raise NO_RECORDS
         rows = zip(*(values for _, values in columns.values()), strict=True)
@@ -146,10 +145,14 @@ class ClusterCells:
         return f"SELECT nq, x.n, x.ns FROM (SELECT nq, EXPLODE(held) AS x FROM {table}) AS u"
 
     def gap(self, records: int, wide: bool) -> str:
-        factor, sum_ = ("DECIMAL(19, 0)", "DECIMAL(38, 0)") if wide else ("BIGINT", "BIGINT")
-        n, ns, nq, whole = (f"CAST({v} AS {factor})" for v in ("x.n", "x.ns", "nq", records))
-        term = f"GREATEST(CAST(0 AS {sum_}), {n} * {whole} - {ns} * {nq})"
-        return f"AGGREGATE(held, CAST(0 AS {sum_}), (g, x) -> CAST(g + {term} AS {sum_}))"
+        factor = "DECIMAL(19, 0)" if wide else "BIGINT"
+        total = "DECIMAL(38, 0)" if wide else "BIGINT"
+        n = f"CAST(x.n AS {factor})"
+        ns = f"CAST(x.ns AS {factor})"
+        nq = f"CAST(nq AS {factor})"
+        whole = f"CAST({records} AS {factor})"
+        term = f"GREATEST(CAST(0 AS {total}), {n} * {whole} - {ns} * {nq})"
+        return f"AGGREGATE(held, CAST(0 AS {total}), (g, x) -> CAST(g + {term} AS {total}))"
 
     def as_text(self, value: str) -> str:
         column = value.rpartition(".")[2]
@@ -157,8 +160,13 @@ class ClusterCells:
         return spelling.as_text(value, [self._kinds[int(c.removeprefix("c"))] for c in columns])
 
 
+def _plain(value: Any) -> Any:
+    """A value of NumPy as one of Python; other values unchanged."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def _sort(answer: Mapping[str, Any], sql: str) -> list[Any]:
-    """The columns of an answer in the order that its query wants; no value may be missing."""
+    """Sort the rows of an answer as its query wants; no value may be missing."""
     require(
         not any(getattr(column, "null_count", 0) for column in answer.values()),
         "an engine answered with a missing count",
@@ -171,9 +179,7 @@ def _sort(answer: Mapping[str, Any], sql: str) -> list[Any]:
     order = ORDER.search(sql)
     if order is None:
         return list(columns.values())
-    keys = (
-        [getattr(v, "tolist", lambda v=v: v)() for v in columns[c]] for c in order[1].split(", ")
-    )
+    keys = [[_plain(value) for value in columns[name]] for name in order[1].split(", ")]
     rows = list(zip(*keys, strict=True))
     places = sorted(range(len(rows)), key=rows.__getitem__)
     return [[column[place] for place in places] for column in columns.values()]

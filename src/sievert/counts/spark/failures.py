@@ -11,8 +11,8 @@ from typing import Any
 from sievert.counts.duckdb.failures import NO_ROOM, UNFIT_HINT, describe_unfit
 from sievert.errors import EngineError, ExhaustedError, InputError, SievertError
 
-UNFIT = "sievert: unfit"  # what Spark is told to fail with
-# What a message of Spark, or the trace behind it, is about.
+UNFIT = "sievert: unfit"  # the message of a failure that our queries raise
+# The meaning of a message of Spark, or of its stack trace.
 FAILURES: tuple[tuple[str, type[SievertError], str, str | None], ...] = (
     (
         "OutOfMemoryError|GC overhead|SparkOutOfMemory|maxResultSize",
@@ -50,7 +50,7 @@ FAILURES: tuple[tuple[str, type[SievertError], str, str | None], ...] = (
 
 
 def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError:
-    """A failure of the engine in our words, without a value of the data."""
+    """Describe a failure of the engine in our words, without a value of the data."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, KeyboardInterrupt):  # its connection has failed on the way out

@@ -1,7 +1,7 @@
 """Cells counted by Spark: fetched while they fit here, kept there from the first that do not.
 
 They are fetched once, in columns, into a DuckDB of our own, which answers everything that follows
-from them: Spark takes longer to plan a question than DuckDB to answer it.
+from them, because Spark takes longer to plan a question than DuckDB to answer it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,26 +18,26 @@ from sievert.counts.spark.cluster_cells import ClusterCells, has_arrow
 from sievert.errors import InputError, require
 from sievert.numerics.acceleration import thread_count
 
-MOST_CELLS = 10**7  # that are fetched
+MOST_CELLS = 10**7  # cells up to which they are fetched
 
 
 class FetchedCells(Adapter):
-    """Tables of cells, all here or all on Spark, and the dialect of whoever answers from them."""
+    """Tables of cells, all here or all on Spark, and the dialect of the engine that has them."""
 
     _session: Any
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
-        """Ask, unless interrupted; failures are told in our words."""
+        """Ask, unless interrupted; failures become our errors."""
         raise NotImplementedError
 
     def _ask(self, sql: str, use: Callable[[Any], Any], parameters: Sequence[Any] = ()) -> Any:
-        """Hand the frame of a query on Spark to a function."""
+        """Pass the frame of a query on Spark to a function."""
         raise NotImplementedError
 
     def _open_cells(
         self, scratch: Path, resources: ExitStack, memory: str | None, threads: int | None
     ) -> None:
-        self._made: dict[str, str | LoadedColumns] = {}  # of what each table is made again
+        self._made: dict[str, str | LoadedColumns] = {}  # the query or columns of each table
         self._there = ClusterCells(self._ask, self._session, self.kinds)
         resources.callback(self._there.forget_all)
         self._cells: DuckDB | ClusterCells = self._there
@@ -48,7 +48,8 @@ class FetchedCells(Adapter):
                 self.table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=()
             )
             options: Any = {} if few else {"memory": memory, "threads": thread_count(threads)}
-            self._cells = here = DuckDB(none, scratch, **options)
+            here = DuckDB(none, scratch, **options)
+            self._cells = here
             resources.callback(here.close)
             here.run("DROP VIEW input")  # the records are not there
 
@@ -57,7 +58,7 @@ class FetchedCells(Adapter):
             self._cells.interrupt()
 
     def _check_records(self) -> None:
-        """Check how many records Spark reads, where they are asked before any cell is counted."""
+        """Check how many records Spark reads, if they are queried before any cell is counted."""
         if not self._checked:
             self._checked = True
             self.table.check_records(
@@ -66,45 +67,53 @@ class FetchedCells(Adapter):
 
     def count(self, name: str, sql: str, records: int) -> None:
         """Count cells, and fetch them if they fit; from the first that do not, all stay."""
-        here, counted = self._cells, records
-        if isinstance(here, DuckDB) and (fetched := self._fetch(name, sql, records)) is not None:
+        here = self._cells
+        counted = records
+        fetched = self._fetch(name, sql, records) if isinstance(here, DuckDB) else None
+        if isinstance(here, DuckDB) and fetched is not None:
             counted = self._take({name: "SELECT * FROM fetched"}, fetched, here)
         else:
             if isinstance(here, DuckDB):
-                self._cells = self._there
-                for table, made in self._made.items():
-                    if isinstance(made, str):
-                        self._there.keep(table, made)
-                    else:
-                        self._there.load(table, made)
+                self._make_again()
             self._there.keep(name, sql)
             if not self._checked:
                 counted = int(self._there.rows(f"SELECT SUM(n) FROM {name}")[0][0] or 0)
         self._check_counted(counted, records)
         self._made[name] = sql
 
+    def _make_again(self) -> None:
+        """Make all tables of cells once more, on Spark, and ask there from now on."""
+        self._cells = self._there
+        for table, made in self._made.items():
+            if isinstance(made, str):
+                self._there.keep(table, made)
+            else:
+                self._there.load(table, made)
+
     def count_together(
         self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
     ) -> bool:
         """Count the cells of several secrets in one pass over the records, if all of them fit."""
-        here, columns = self._cells, [column for column, _ in queries.values()]
+        here = self._cells
+        columns = [column for column, _ in queries.values()]
         if not isinstance(here, DuckDB):
             return False
-        name, sql = next(iter(queries)), ask_together(columns, keys, source)
+        name = next(iter(queries))
+        sql = ask_together(columns, keys, source)
         fetched = self._fetch(name, sql, records * len(columns))
         if fetched is None:
             self._there.forget(name)
             return False
-        each = {
+        queries_here = {
             table: f"SELECT {keys}, s{i} AS s, n FROM fetched WHERE which = {i}"
             for i, table in enumerate(queries)
         }
-        self._check_counted(self._take(each, fetched, here) / len(columns), records)
+        self._check_counted(self._take(queries_here, fetched, here) / len(columns), records)
         self._made |= {table: single for table, (_, single) in queries.items()}
         return True
 
     def _take(self, queries: Mapping[str, str], fetched: Any, here: DuckDB) -> int:
-        """Make tables of what was fetched; returns how many records they cover together."""
+        """Make tables of the fetched cells; return the number of records that they cover."""
         here.register("fetched", fetched)
         for name, sql in queries.items():
             here.keep(name, sql)
@@ -112,7 +121,7 @@ class FetchedCells(Adapter):
         return int(fetched.column("n").to_numpy().sum())
 
     def _check_counted(self, counted: float, records: int) -> None:
-        """Check that the cells cover the records, and as many of them as the file has."""
+        """Check that the cells cover the records, and that the file has as many records."""
         if not self._checked:
             self._checked = True
             self.table.check_records(int(counted), self.expected)
@@ -124,9 +133,9 @@ class FetchedCells(Adapter):
         )
 
     def _fetch(self, name: str, sql: str, records: int) -> Any:
-        """The cells as columns; None if they are too many, or larger than the driver takes.
+        """Fetch the cells as columns; None if they are too many, or too large for the driver.
 
-        Of at most so many records there are no more cells than that; otherwise Spark counts first.
+        If there are more than `MOST_CELLS` records, Spark counts the cells first.
         """
         kept = records > MOST_CELLS
         if kept:
@@ -182,7 +191,7 @@ class FetchedCells(Adapter):
 
 
 def _columns(frame: Any) -> Any:
-    """A frame as columns of Arrow; None if it is larger than the driver takes."""
+    """A frame as columns of Arrow; None if it is too large for the driver."""
     try:
         return frame.toArrow()
     except Exception as error:

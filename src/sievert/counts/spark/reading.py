@@ -1,6 +1,6 @@
 """How Spark reads each kind of table.
 
-Nothing is inferred: names, types and codes are told to the engine, as DuckDB sees them in a file.
+The engine infers nothing: it gets names, types and codes, as DuckDB sees them in a file.
 Imported only where pyspark is known to be installed.
 """
 
@@ -31,7 +31,7 @@ GLOBAL = "spark.sql.globalTempDatabase"
 def view(
     engine: Any, table: Table, session: SparkSession, scratch: Path, resources: ExitStack
 ) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """The columns and their types; makes the view that calls them c0, c1, ... as compared."""
+    """Make the view that names the columns c0, c1, ... as compared; return columns and types."""
     frame, kinds = _frame(engine, table, session, scratch, resources)
     table.check_types(kinds)
 
@@ -62,7 +62,7 @@ def view(
 def _frame(
     engine: Any, table: Table, session: SparkSession, scratch: Path, resources: ExitStack
 ) -> tuple[DataFrame, Mapping[str, str]]:
-    """The records, their columns called c0, c1, ...; the names and types of those."""
+    """The records with columns c0, c1, ..., and the names and types of the columns."""
     if table.kind in ("csv", "parquet"):
         described = DuckDB(replace(table, types={}, na=()), scratch, threads=1)
         engine.expected = (
@@ -71,7 +71,9 @@ def _frame(
             else table.scan.records
         )
         described.close()
-        engine.unusable, engine.notes, kinds = described.unusable, described.notes, described.kinds
+        engine.unusable = described.unusable
+        engine.notes = described.notes
+        kinds = described.kinds
         if table.kind == "csv":
             return _csv(table, session, scratch), kinds
         records = _parquet(table, session, scratch)
@@ -92,7 +94,8 @@ def _frame(
         check_names(records.columns, table.name)
         kinds = {name: spelling.duckdb_type(kind) for name, kind in records.dtypes}
     # By their places: no name is ever parsed by Spark.
-    types, places = dict(records.dtypes), {n: f"p{i}" for i, n in enumerate(records.columns)}
+    types = dict(records.dtypes)
+    places = {n: f"p{i}" for i, n in enumerate(records.columns)}
     plain = [spelling.plain_value(places[name], types[name], kind) for name, kind in kinds.items()]
     return records.toDF(*places.values()).selectExpr(
         *(f"{value} AS c{i}" for i, value in enumerate(plain))
@@ -105,7 +108,7 @@ def _forget(session: SparkSession, name: str) -> None:
 
 
 def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
-    """A file of text: nothing, bare or in quotes, is read as words that nothing else uses."""
+    """Read a text file; missing and empty fields are read as random words of their own."""
     assert table.path is not None and table.scan is not None and table.delimiter is not None
     empty, missing, broken = (secrets.token_hex(16) for _ in range(3))
     columns = [f"c{i}" for i in range(len(table.columns))]
@@ -146,7 +149,7 @@ def _has_quotes(path: Path) -> bool:
 
 
 def _line_end(path: Path, delimiter: str, longest: int) -> str | None:
-    """What ends the first record."""
+    """The line end after the first record."""
     with path.open("rb") as file:
         start = file.read(longest + 8)
     between = re.escape(delimiter.encode())
@@ -172,7 +175,7 @@ def _parquet(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
 
 
 def _readable(path: Path, scratch: Path) -> str:
-    """Spark skips files, or unpacks them, for their names: such a file gets another name."""
+    """The address of a file; Spark skips or unpacks some for their names, which get another."""
     if path.name[0] in "._" or path.suffix not in ("", ".csv", ".tsv", ".txt", ".parquet"):
         link = scratch / secrets.token_hex(8)
         link.symlink_to(path)
@@ -186,7 +189,7 @@ def _url(path: Path) -> str:
 
 
 def _check_files(engine: Any, session: SparkSession, frame: DataFrame) -> None:
-    """Parquet files elsewhere must have the same columns, or Spark would fill in missing values."""
+    """Check that Parquet files have the same columns: Spark would fill in missing values."""
     jvm: Any = session._jvm
     conf = session._jsparkSession.sessionState().newHadoopConf()
     files = jvm.java.util.ArrayList()
@@ -198,13 +201,15 @@ def _check_files(engine: Any, session: SparkSession, frame: DataFrame) -> None:
         footer.getParquetMetadata().getFileMetaData().getSchema().toString().splitlines()[1:-1]
         for footer in read_footers(conf, files, True)
     ]
+    other = sum(sorted(schema) != sorted(schemas[0]) for schema in schemas)
     require(
-        not (other := sum(sorted(schema) != sorted(schemas[0]) for schema in schemas)),
+        other == 0,
         f"{engine.table.name}: {other} of {len(schemas)} files have other columns than the first",
         error=InputError,
     )
     for line in schemas[0] if schemas else ():
-        if old := re.fullmatch(r"  \w+ int96 (.*);", line):
+        old = re.fullmatch(r"  \w+ int96 (.*);", line)
+        if old:
             engine.notes.append(reading.old_timestamps(old[1]))
 
 
@@ -213,14 +218,14 @@ def _check_files(engine: Any, session: SparkSession, frame: DataFrame) -> None:
 
 
 def text_value(table: Table, name: str, column: str, kind: str) -> str:
-    """The text of a column, missing where it is a code for that."""
+    """The text of a column; a code for missing becomes missing."""
     text = spelling.as_text(column, [kind])
     codes = ", ".join(map(spelling.literal, table.na))
     return f"CASE WHEN NOT ({text} IN ({codes})) THEN {text} END" if codes else text
 
 
 def _cast_text(text: str, wanted: str) -> str:
-    """Text as the type a user says it has; missing where it does not fit."""
+    """Cast a text to the type that the user gives; missing where it does not fit."""
     if wanted == "text":
         return text
     pattern = spelling.literal(rf"\A(?:{reading.PATTERNS[wanted]})\z")
@@ -233,7 +238,7 @@ def _cast_text(text: str, wanted: str) -> str:
 
 
 def find_nan(table: Table, name: str, column: str, kind: str) -> str:
-    """What is 1 where a value is NaN; missing of columns that hold none."""
+    """SQL that is 1 where a value is NaN; missing for columns without NaN."""
     if table.types.get(name, kind) not in ("float", "double"):
         return "CAST(NULL AS INT)"
     text = text_value(table, name, column, kind)
@@ -241,8 +246,9 @@ def find_nan(table: Table, name: str, column: str, kind: str) -> str:
 
 
 def compared_value(table: Table, name: str, column: str, kind: str) -> str:
-    """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
-    value, text = column, text_value(table, name, column, kind)
+    """A column as it is compared: with the type that the user gives, NaN missing, -0 = 0."""
+    value = column
+    text = text_value(table, name, column, kind)
     if name in table.types:
         value = _cast_text(text, table.types[name])
         kind = {"int": "bigint", "float": "double"}.get(table.types[name], "")
@@ -257,7 +263,7 @@ def compared_value(table: Table, name: str, column: str, kind: str) -> str:
 
 
 def count_unfit(table: Table, name: str, column: str, kind: str) -> str:
-    """How many values do not fit the type that the user says their column has."""
+    """SQL that counts the values that do not fit the type that the user gives."""
     if name not in table.types:
         return "SUM(0)"
     text = text_value(table, name, column, kind)

@@ -31,7 +31,7 @@ def write_release(
     header: bool,
     key: str | None,
 ) -> None:
-    """Write all records; columns without a map are as they are.
+    """Write all records; columns without a map are unchanged.
 
     Without a key they are in the order in which Spark happens to have them.
     """
@@ -62,8 +62,9 @@ def write_release(
 
 
 def _by_hash(sql: str, names: Sequence[str], key: str) -> str:
-    """Rows with their hash h, in the order of the places that it gives them."""
-    own, place = ", ".join(names), SPARK.place(key, "h", "copy")
+    """The query that sorts rows by their places, which follow from their hash h."""
+    own = ", ".join(names)
+    place = SPARK.place(key, "h", "copy")
     copies = f"SELECT {own}, h, ROW_NUMBER() OVER (PARTITION BY h ORDER BY h) AS copy"
     return (
         f"SELECT {own} FROM (SELECT {own}, {place} AS place FROM ({copies} FROM ({sql}) AS d) "
@@ -96,7 +97,7 @@ def send_whole(tables: Mapping[str, int]) -> str:
 
 
 def _write_parquet(ask: Ask, sql: str, path: Path, names: Sequence[str]) -> None:
-    """A directory of Parquet files called part-00000.parquet and so on, and of nothing else."""
+    """Write a directory of Parquet files called part-00000.parquet and so on."""
     ask(sql, lambda frame: frame.toDF(*names).write.options(**NO_MARK).parquet(f"file://{path}"))
     for number, part in enumerate(_parts(path)):
         part.rename(path / f"part-{number:05}.parquet")
@@ -116,7 +117,7 @@ def write_cells(
     folder: Path,
     names: Sequence[str],
 ) -> list[Path]:
-    """Write counted cells as files of Parquet, in a folder of their own; returns these files."""
+    """Write counted cells as files of Parquet in a folder of their own; return these files."""
     keys = sql.removeprefix("SELECT ").partition(", COUNT(*)")[0].split(", ")
     fields = ", ".join(f"{text(key) if key in as_text else key} AS o{key}" for key in keys)
     parts = folder / "parts"
@@ -125,7 +126,7 @@ def write_cells(
 
 
 def _write_text(ask: Ask, sql: str, path: Path, header: str) -> None:
-    """One file: Spark writes parts beside it, which follow each other in it."""
+    """Write one file: Spark writes parts beside it, which are joined in order."""
     parts = path.with_name(f".{temporary_name()}.part")
     try:
         ask(sql, lambda frame: frame.write.options(**NO_MARK).text(f"file://{parts}", lineSep="\n"))
@@ -143,9 +144,10 @@ def _parts(directory: Path) -> list[Path]:
 
 
 def _line(values: Mapping[str, str], delimiter: str) -> str:
-    """A record as a line of text, its cells quoted where they must be; as SQL."""
+    """SQL for a record as a line of text, with quoted cells where needed."""
     signs = [spelling.literal(sign) for sign in (delimiter, '"', "\n", "\r")]
-    quote, two = spelling.literal('"'), spelling.literal('""')
+    quote = spelling.literal('"')
+    two = spelling.literal('""')
     cells = []
     for value in values.values():
         odd = " OR ".join([f"{value} = ''", *(f"CONTAINS({value}, {sign})" for sign in signs)])

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 LEAST_MEMORY = 512  # MiB, or Spark does not start
-SHARE = 4  # of the machine's memory: one part in so many, unless --memory says otherwise
+SHARE = 4  # a quarter of the machine's memory is used, unless --memory says otherwise
 SMALL = 8 * MIB  # of text: up to this size, compiling takes longer than counting
 PARTITION = 2 * MIB  # of text, in one task
 MOST_PARTITIONS = 200  # Spark's own number
-PACKED = 4  # bytes of text for a byte of Parquet
+PACKED = 4  # bytes of text per byte of Parquet
 # Spark's own process, and a watcher that ends both, and their children, when the input does.
 TOGETHER = 'exec 3<&0; (read -r _ <&3; kill -9 0) & exec "$0" "$@" <&3 3<&-'
 REACH = 5.0  # seconds to reach a master
@@ -51,7 +51,7 @@ INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-# What our session is told, in a Spark of our own or beside the caller's session.
+# The settings of our session, in a Spark of our own or beside the caller's session.
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "true",
@@ -71,7 +71,7 @@ SETTINGS = {
 
 
 def check(table: Table) -> None:
-    """An error for a source that Spark does not read, before anything is started."""
+    """Raise an error for a source that Spark does not read, before anything is started."""
     module = type(table.data).__module__
     require(
         not module.startswith("pyspark.sql.connect"),
@@ -123,7 +123,7 @@ def session(
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Spark's Python side logs messages with values in them to stderr: not while we ask."""
+    """Silence Spark's Python side, which logs messages with values to stderr."""
     from pyspark.logger import PySparkLogger
 
     def passes(record: logging.LogRecord) -> bool:
@@ -149,7 +149,7 @@ def _quiet() -> Iterator[None]:
 def _start_spark(
     table: Table, scratch: Path, memory: str | None, threads: int | None, master: str | None
 ) -> "Iterator[SparkSession]":
-    """A Spark of our own that leaves nothing behind; on this machine it listens to no other."""
+    """Start a Spark of our own that leaves nothing behind and accepts no other machine."""
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
@@ -176,7 +176,8 @@ def _start_spark(
     conf = SparkConf(loadDefaults=False)
     for name, value in _configuration(table, scratch, memory, master).items():
         conf.set(name, value)
-    gateway, modules = SparkContext._gateway, sys.path.copy()
+    gateway = SparkContext._gateway
+    modules = sys.path.copy()
     with ExitStack() as resources:
         try:
             with _variables(**environment), _own_signals():
@@ -196,7 +197,7 @@ def _start_spark(
 
 
 def _check_master(master: str) -> None:
-    """An error at once where nothing listens: Spark itself would try for a minute."""
+    """Raise an error at once if nothing listens: Spark itself would try for a minute."""
     cluster = re.fullmatch("spark://(.+)", master)
     for place in cluster[1].split(",") if cluster else ():
         host, _, port = place.rpartition(":")
@@ -213,7 +214,7 @@ def _check_master(master: str) -> None:
 
 @contextmanager
 def _launch_gateway(conf: Any, scratch: Path) -> Iterator[Any]:
-    """The process of Spark, as PySpark starts it, but one that ends when we do, however we do."""
+    """Start the process of Spark as PySpark does, but so that it always ends with this process."""
     from pyspark import SparkContext, java_gateway
     from pyspark.find_spark_home import _find_spark_home
 
@@ -244,14 +245,15 @@ def _launch_gateway(conf: Any, scratch: Path) -> Iterator[Any]:
         gateway.proc = process
         yield gateway
     finally:
-        SparkContext._gateway = SparkContext._jvm = None
+        SparkContext._gateway = None
+        SparkContext._jvm = None
         with suppress(Exception):
             gateway.shutdown()
         _end(process)
 
 
 def _stop_spark(base: "SparkSession", gateway: Any) -> None:
-    """Stop a Spark of our own; after Ctrl-C, or when time is up, by the end of its process."""
+    """Stop a Spark of our own; after Ctrl-C, or when time is up, end its process."""
     process = getattr(gateway, "proc", None)
     if process is not None and isinstance(sys.exception(), KeyboardInterrupt | ExhaustedError):
         _end(process)
@@ -262,7 +264,7 @@ def _stop_spark(base: "SparkSession", gateway: Any) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that we started; what it has written is in our directory."""
+    """End a process that we started; its files are in our directory."""
     assert process.stdin is not None
     process.stdin.close()
     process.wait()
@@ -272,7 +274,8 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
     place = str(scratch).replace("\\", "\\\\").replace('"', '\\"')
     java = [f"-Djava.io.tmpdir={place}", f"-XX:ErrorFile={place}/crash", "-XX:-UsePerfData"]
     java.append("-XX:MetaspaceSize=256m")  # what Spark loads: no collection while it starts
-    local, size = master.startswith("local"), _size(table)
+    local = master.startswith("local")
+    size = _size(table)
     small = local and size < SMALL
     java += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if small else []
     settings = {
@@ -313,10 +316,12 @@ def _mebibytes(memory: str | None) -> int:
 
 
 def _size(table: Table) -> int:
-    """About how many bytes of text a table is; very many if that is not known."""
+    """Estimate the bytes of text of a table; the largest number if that is not known."""
     paths = table.parts or tuple(p for p in (table.path,) if p is not None)
+    if not paths:
+        return sys.maxsize
     size = sum(p.stat().st_size for p in paths)
-    return size * (PACKED if table.kind == "parquet" else 1) if paths else sys.maxsize
+    return size * PACKED if table.kind == "parquet" else size
 
 
 @contextmanager
@@ -335,7 +340,7 @@ def _variables(**variables: str) -> Iterator[None]:
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Spark's own handler of Ctrl-C would hide from the command line what happened."""
+    """Keep our handler of Ctrl-C: that of Spark would hide from the command line what happened."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield

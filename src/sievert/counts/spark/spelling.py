@@ -20,7 +20,7 @@ def duckdb_type(kind: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A text as Spark reads it in SQL, whatever it holds: nothing in it is a sign of SQL."""
+    """Write a text as SQL of Spark so that nothing in it is read as SQL."""
     return f"DECODE(UNHEX('{text.encode().hex()}'), 'UTF-8')"
 
 
@@ -55,13 +55,12 @@ def as_text(value: str, kinds: Iterable[str]) -> str:
 
 
 def _float_text(text: str, kind: str, digits: int) -> str:
-    """A float, from the text Java gives it, in the fewest digits: 25000000.5, 1e-05, 1e+16.
+    """Write a float, given the text of Java, in the fewest digits: 25000000.5, 1e-05, 1e+16.
 
-    Java's text may have a digit or two too many: rounded, it is the same number still.
+    Java's text may have a digit or two too many: rounded, it is still the same number.
     """
-    short, full = (
-        f"FORMAT_STRING('%.{d}e', TRY_CAST({text} AS DOUBLE))" for d in (digits - 1, digits)
-    )
+    short = f"FORMAT_STRING('%.{digits - 1}e', TRY_CAST({text} AS DOUBLE))"
+    full = f"FORMAT_STRING('%.{digits}e', TRY_CAST({text} AS DOUBLE))"
     same = f"TRY_CAST({short} AS {kind}) = TRY_CAST({text} AS {kind})"
     long = f"LENGTH(TRANSLATE(SUBSTRING_INDEX({text}, 'E', 1), '-.', '')) > {digits}"
     given = f"UPPER(CASE WHEN {long} THEN IF({same}, {short}, {full}) ELSE {text} END)"
@@ -89,7 +88,7 @@ def _float_text(text: str, kind: str, digits: int) -> str:
 
 
 def _let(name: str, value: str, body: str) -> str:
-    """SQL in which a name stands for a value."""
+    """SQL in which `name` stands for a value."""
     return f"TRANSFORM(ARRAY({value}), {name} -> {body})[0]"
 
 

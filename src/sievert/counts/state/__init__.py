@@ -1,1 +1,1 @@
-"""Count states: the distinct combinations of some columns with how many records have each."""
+"""Count states: the distinct combinations of some columns, and the number of records of each."""

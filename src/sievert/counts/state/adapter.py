@@ -1,4 +1,4 @@
-"""The DuckDB adapter of a state: a row of its input stands for as many records as its weight."""
+"""The DuckDB adapter of a state: a row of its input counts as many records as its weight."""
 
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,17 @@ class StateAdapter(DuckDB):
         state.check_files()
         files = Table(kind="parquet", name=table.name, path=state.folder, parts=state.paths)
         super().__init__(files, scratch, **options)
-        self.table, self.name, self.notes = table, state.engine, list(table.notes)
-        self.columns, self.kinds = state.columns, dict(state.kinds)
-        self.unusable, self.nan = dict(table.unusable), {}
+        self.table = table
+        self.name = state.engine
+        self.notes = list(table.notes)
+        self.columns = state.columns
+        self.kinds = dict(state.kinds)
+        self.unusable = dict(table.unusable)
+        self.nan = {}
         self._show(state)
 
     def _show(self, state: StateManifest) -> None:
-        """Make the view of the combinations; where some were taken away, what is left is kept."""
+        """Make the view of the combinations; a table if some of them were taken away."""
         places = {c: f"c{self.columns.index(c)}" for c in state.kept}
         values = (
             f"CAST({stored} AS {state.kept[column]}) AS {places[column]}"
@@ -57,5 +61,5 @@ class StateAdapter(DuckDB):
         )
 
     def check_writable(self) -> None:
-        """A state has no records to write one by one."""
+        """Raise an error: a state has no records to write one by one."""
         raise UsageError("--records needs the records, and a state has none", hint="the table")

@@ -1,4 +1,4 @@
-"""What the manifest of a state says of its columns besides their combinations."""
+"""What the manifest of a state notes about its columns besides their combinations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ class StateNotes(SourceNotes):
 
     @property
     def left_out(self) -> Mapping[str, Spread]:
-        """What the state knows of columns that it leaves out."""
+        """What the state knows about columns that it leaves out."""
         return self.state.left_out
 
     def has_values(self, column: str) -> bool:
@@ -23,31 +23,31 @@ class StateNotes(SourceNotes):
         return column in self.state.kept
 
     def check(self, column: str) -> None:
-        """Raise an error where a column was not counted."""
+        """Raise an error if a column was not counted."""
         if column not in self.state.kept:
             raise UsageError(
                 f"column {column!r} is not in the state", hint="sievert count with it, or the table"
             )
 
     def missing(self, columns: Iterable[str]) -> dict[str, int]:
-        """How many records lack each column, of identifiers."""
+        """Count the records that lack each identifier."""
         return {c: self.state.identifiers[c]["missing"] for c in self._identifiers(columns)}
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
-        """How many different values each column has, of identifiers."""
+        """Count the different values of each identifier."""
         return {c: self.state.identifiers[c]["values"] for c in self._identifiers(columns)}
 
     def _identifiers(self, columns: Iterable[str]) -> list[str]:
         return [c for c in columns if c in self.state.identifiers]
 
     def coded_missing(self, columns: Sequence[str], *, complete: bool) -> dict[str, int | None]:
-        """How many values of each column are missing only because of a code for missing."""
+        """Count the values of each column that are missing only because of a code for missing."""
         if self.state.na and not complete:
             return dict.fromkeys(columns)
         return {c: self.state.coded.get(c, 0) for c in columns}
 
     def nan(self, columns: Sequence[str], *, complete: bool) -> dict[str, int]:
-        """How many values of each column are missing because they are NaN; columns with any."""
+        """Count the values of each column that are missing because they are NaN, if any are."""
         if not complete:
             return {}
         return {c: self.state.nan[c] for c in columns if self.state.nan.get(c)}

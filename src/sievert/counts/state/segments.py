@@ -1,7 +1,7 @@
 """The segments of a state: combinations counted by any engine, added up, and written as Parquet.
 
-Columns are called v0, v1, ... in a file, and the number of records n. What Parquet would not give
-back as it was is written as text.
+Columns are called v0, v1, ... in a file, and the number of records n. Values that Parquet would
+change are written as text.
 """
 
 import re
@@ -36,27 +36,27 @@ PLAIN = re.compile(r"VARCHAR|BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|DOUBLE|FLOAT|
 AS_TEXT = re.compile(r"U?HUGEINT|TIME|TIMESTAMP(_S|_MS|_NS)?|UUID")
 MOST_SEGMENTS = 32  # beyond which a state is compacted
 BEYOND = f"{{0}} IS NULL OR abs({{0}}) > {MOST_RECORDS}"  # of a count: such a state is damaged
-LARGEST_CHANGE = 0.25  # of the rows of the first segment, beyond which it is
+LARGEST_CHANGE = 0.25  # of the rows of the first segment: beyond it a state is compacted, too
 LARGEST_UNSEEN = 0.5  # of the new combinations that are expected: fewer, and rows are counted twice
-SURE = 200  # expected: half of them are then rarer than that by the bound of Chernoff
+SURE = 200  # expected combinations from which half of them is rarer than RARE (Chernoff's bound)
 CANONICAL = f"{NUMBER}|{LOWER}"  # texts that are their own canonical text
-RARE = 1e-6  # the chance at which that is no accident
-UNLIKELY = 1e-4  # the same of two tables that agree too well; found 8 times in 10^6 random ones
-FREQUENT = 8  # records of a combination in two tables, from which on their difference tells much
-MOST_UNEQUAL = 2  # times as many records has a table at most whose combinations are compared
+RARE = 1e-6  # a chance so small that few new combinations are no accident
+UNLIKELY = 1e-4  # the same for two tables that agree too well: 8 of 10^6 random tables did
+FREQUENT = 8  # records of a combination in two tables from which their difference tells much
+MOST_UNEQUAL = 2  # a table with more times as many records is not compared
 REPEATED = 0.01  # the chance at which repeated records of the same people are no accident
 
 
-Ask = Callable[[str], list[tuple[Any, ...]]]  # the rows that a query answers
+Ask = Callable[[str], list[tuple[Any, ...]]]  # returns the rows of a query
 
 
 def stored_fields(number: int) -> list[str]:
-    """What the columns are called in a file."""
+    """The names of the columns in a file."""
     return [f"v{i}" for i in range(number)]
 
 
 def returned_type(column: str, kind: str) -> str:
-    """The type that a column has in the state; an error where it cannot be kept."""
+    """The type of a column in the state; raise an error if the column cannot be kept."""
     if kind.startswith("ENUM"):
         return "VARCHAR"
     require(
@@ -77,7 +77,8 @@ def write_counts(
     """
     engine = questions.engine
     names = [questions.sql_name(c) for c in kept]
-    keys, path = ", ".join(names), segment_path(folder, number)
+    keys = ", ".join(names)
+    path = segment_path(folder, number)
     sql = f"SELECT {keys}, COUNT(*) AS n FROM input GROUP BY {keys}"
     pairs = zip(names, kept.values(), strict=True)
     as_text = {name for name, kind in pairs if AS_TEXT.fullmatch(kind)}
@@ -86,11 +87,11 @@ def write_counts(
         with duckdb.connect(":memory:", config={**connection.CONFIGURATION}) as reader:
             return [
                 describe_segment(
-                    each,
+                    file,
                     lambda sql: reader.execute(sql).fetchall(),
-                    f"read_parquet({literal(str(each))})",
+                    f"read_parquet({literal(str(file))})",
                 )
-                for each in _renamed(paths, folder, number)
+                for file in _rename_segments(paths, folder, number)
             ]
     packed = _pack(questions, [*kept], names)
     table = questions.keep_table(sql, of_records=True) if packed is None else packed
@@ -110,7 +111,7 @@ def write_counts(
 
 
 def _pack(questions: Questions, columns: Sequence[str], names: Sequence[str]) -> str | None:
-    """The combinations of packed keys, shown to the engine as texts; None where they are unfit."""
+    """Show the combinations of packed keys to the engine as texts; None if they are unfit."""
     cube = questions.memory.compiled_cube(columns)
     if cube is None:
         return None
@@ -131,7 +132,7 @@ def segment_path(folder: Path, number: int) -> Path:
     return folder / f"part-{number:05}.parquet"
 
 
-def _renamed(paths: Iterable[Path], folder: Path, number: int) -> list[Path]:
+def _rename_segments(paths: Iterable[Path], folder: Path, number: int) -> list[Path]:
     targets = []
     for at, path in enumerate(paths, number):
         target = segment_path(folder, at)
@@ -142,7 +143,7 @@ def _renamed(paths: Iterable[Path], folder: Path, number: int) -> list[Path]:
 
 
 def describe_segment(path: Path, ask: Ask, table: str) -> Segment:
-    """What the manifest notes of a file that holds a table of an engine."""
+    """Describe, for the manifest, a file with the content of a table of an engine."""
     path.chmod(0o600)
     ((rows, records, least),) = ask(f"SELECT COUNT(*), SUM(n), MIN(n) FROM {table}")
     signed = least is not None and least < 0
@@ -157,14 +158,15 @@ def describe_segment(path: Path, ask: Ask, table: str) -> Segment:
 
 
 def digest_content(state: StateManifest, threads: int | None) -> tuple[str, str]:
-    """The digests of the records of a state, whatever the order and the files they are in.
+    """The digests of the records of a state, for any order and any files.
 
-    The SHA-256 of each combination times its number is added up, so that those of two states are
-    that of both together. The second digest takes all spellings of a value for one.
+    The SHA-256 of each combination is multiplied by its number, and added up. So the digests of two
+    states add up to the digest of both together. The second digest counts all spellings of a value
+    as one.
     """
-    own: dict[str, Any] = {**connection.CONFIGURATION} | (
-        {} if threads is None else {"threads": threads}
-    )
+    own: dict[str, Any] = {**connection.CONFIGURATION}
+    if threads is not None:
+        own["threads"] = threads
     fields = stored_fields(len(state.kept))
     with duckdb.connect(":memory:", config=own) as reader:
         spelt = _digest_rows(reader, state.paths, fields, {})
@@ -192,7 +194,7 @@ def _digest_rows(
 
 @dataclass(frozen=True)
 class Means:
-    """What adding up may take."""
+    """The resources that adding up may use."""
 
     scratch: Path
     memory: str | None = None
@@ -200,7 +202,7 @@ class Means:
 
 
 class Sum:
-    """Segments added up on a DuckDB of our own, which reads them, writes the sum, and no more."""
+    """Segments added up on a DuckDB of our own, which only reads them and writes the sum."""
 
     def __init__(
         self,
@@ -210,14 +212,17 @@ class Sum:
         means: Means,
         before: Sequence[Path] = (),
     ) -> None:
-        self.output, self._fields, self._before = output, stored_fields(columns), before
+        self.output = output
+        self._fields = stored_fields(columns)
+        self._before = before
         self._keys = ", ".join(self._fields)
         self._files = Table(
             kind="parquet", name="state", path=output, parts=(*(path for path, _ in parts), *before)
         )
         self._connection = connection.own_engine(self._files)
-        settings = means.scratch, means.memory, means.threads, [output]
-        self._run(connection.lock_down(self._files, *settings))
+        self._run(
+            connection.lock_down(self._files, means.scratch, means.memory, means.threads, [output])
+        )
         signed = _signed_union(parts, self._fields, {})
         self._run(
             f"CREATE TEMP TABLE sums AS SELECT {self._keys}, TRY_CAST(SUM(n) AS BIGINT) AS n "
@@ -239,7 +244,7 @@ class Sum:
             raise failures.explain(error, self._files, self._connection, "sums") from None
 
     def require_there(self) -> None:
-        """An error where the sum takes away more than there is, with what was there before."""
+        """Raise an error if the sum takes away more than it and the files before have."""
         lacking = "SELECT -n AS n FROM sums WHERE n < 0"
         if self._before:
             same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in self._fields)
@@ -260,18 +265,19 @@ class Sum:
 
     def write(self) -> Segment:
         """Write the sum, in one order."""
-        how, target = COPY["state"].format(), literal(str(self.output))
+        how = COPY["state"].format()
+        target = literal(str(self.output))
         self._run(f"COPY (SELECT * FROM sums ORDER BY {self._keys}) TO {target} ({how})")
         return describe_segment(self.output, self._run, "sums")
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """How many records of one table have a combination that another table lacks.
+    """The records of one table with a combination that another table lacks.
 
-    `expected` is how many would have one if they were other people of the same kind: as large a
-    share as the records that are alone in the larger table (Good 1953). If combinations have a
-    `person`, `repeating` is the share of those that are seen again among the larger table's.
+    `expected` is their expected number if they were other people of the same kind: the share of
+    records that are alone in the larger table (Good 1953). If combinations have a person,
+    `repeating` is the share of repeated combinations among the records of the larger table.
     """
 
     records: int
@@ -281,7 +287,7 @@ class Overlap:
 
     @property
     def repeats_people(self) -> bool:
-        """Whether more records of the same people are seen again than the larger table has."""
+        """Whether more records of the same people repeat than within the larger table."""
         if self.repeating is None or self.records == self.unseen:
             return False
         return binomial_from(self.records - self.unseen, self.records, self.repeating) < REPEATED
@@ -306,12 +312,13 @@ def count_overlap(
 ) -> Overlap:
     """Compare the combinations of two counted tables, each given by its signed files.
 
-    With `people` a combination has the person, so that the same one is a record seen again.
+    With `people` a combination has the person, so an equal combination is a repeated record.
 
-    All spellings of a value count as one: a table is not another one because it is spelt otherwise.
+    All spellings of a value count as one: another spelling does not make another table.
     """
     fields = stored_fields(columns)
-    keys, own_keys = ", ".join(fields), ", ".join(f"a.{v}" for v in fields)
+    keys = ", ".join(fields)
+    own_keys = ", ".join(f"a.{v}" for v in fields)
     same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in fields)
     first = max((path for path, sign in large if sign > 0), key=lambda path: path.stat().st_size)
     files = Table(
@@ -353,11 +360,11 @@ def count_overlap(
 
 @dataclass(frozen=True)
 class CountAgreement:
-    """How nearly the combinations of one table are as frequent as those of another.
+    """How closely the frequencies of combinations agree in two tables.
 
-    `distance` is the chi-square statistic of the homogeneity of the two, over `cells` combinations
-    that are frequent enough, with each difference taken half a record larger than it is. `same` is
-    whether every combination has as many records in one table as in the other.
+    `distance` is the chi-square statistic of homogeneity over the `cells` combinations that are
+    frequent enough; each difference counts as half a record more than it is. `same` is whether
+    every combination has as many records in one table as in the other.
     """
 
     cells: int
@@ -381,11 +388,11 @@ def find_agreement(
     columns: int,
     means: Means,
 ) -> CountAgreement | None:
-    """The nearest agreement of an added table with what is counted, and with single files of it.
+    """Find the closest agreement of an added table with all counted files, and with single files.
 
-    None where none has a similar number of records: a part of a table agrees no better than other
-    people would. All spellings of a value count as one. Where records are taken away at the same
-    time, only what is left is compared: a table may take the place of another one.
+    None if none has a similar number of records: a part of a table agrees no better than other
+    people would. All spellings of a value count as one. If records are taken away at the same time,
+    only the records that remain are compared: a table may replace another one.
     """
     fields = stored_fields(columns)
     paths = tuple(dict.fromkeys(path for path, _ in (*added, *counted)))
@@ -393,24 +400,26 @@ def find_agreement(
     engine = connection.own_engine(files)
     wholes = [[*counted]]
     if len(counted) > 1 and all(sign > 0 for _, sign in counted):
-        wholes += [[each] for each in counted]
+        wholes += [[file] for file in counted]
     try:
         engine.execute(connection.lock_down(files, means.scratch, means.memory, means.threads, []))
         folded = _fold_spellings(engine, files.parts, fields)
         own = _count_cells_of(engine, "added", added, fields, folded)
-        found = []
+        agreements = []
         for number, whole in enumerate(wholes):
             name = f"counted{number}"
             size = _count_cells_of(engine, name, whole, fields, folded)
             if min(own, size) * MOST_UNEQUAL >= max(own, size) > 0:
-                found.append(_compare_counts(engine, "added", name, fields))
+                agreements.append(_compare_counts(engine, "added", name, fields))
             engine.execute(f"DROP TABLE {name}")
     except duckdb.Error as error:
         raise failures.explain(error, files, engine, "sums") from None
     finally:
         engine.close()
-    same = [each for each in found if each.same]
-    return next(iter(same), None) or min(found, key=lambda each: each.chance, default=None)
+    for agreement in agreements:
+        if agreement.same:
+            return agreement
+    return min(agreements, key=lambda agreement: agreement.chance, default=None)
 
 
 def _count_cells_of(
@@ -459,9 +468,9 @@ def _compare_counts(
 def _fold_spellings(
     engine: duckdb.DuckDBPyConnection, paths: Sequence[Path], fields: Sequence[str]
 ) -> dict[str, str]:
-    """Say for each column that is spelt in several ways how its canonical texts are read.
+    """The SQL that reads the canonical texts of each column with several spellings of a value.
 
-    The texts are tables of `engine`. Of a column with too many values only case and the blanks
+    The texts are in tables of `engine`. In a column with too many values, only case and the blanks
     around a value are folded.
     """
     source = f"read_parquet([{', '.join(literal(str(path)) for path in paths)}])"
@@ -494,7 +503,7 @@ def _fold_spellings(
 def _signed_union(
     parts: Sequence[tuple[Path, int]], fields: Sequence[str], folded: Mapping[str, str]
 ) -> str:
-    """The rows of some files, those of a negative sign taken away; columns are read as `folded`."""
+    """The rows of some files, negative ones taken away; columns are read as in `folded`."""
     columns = ", ".join(f"{folded[v]} AS {v}" if v in folded else v for v in fields)
     return " UNION ALL ".join(
         f"SELECT {columns}, {sign} * CAST(n AS HUGEINT) AS n "
@@ -508,14 +517,14 @@ def _paths(parts: Sequence[tuple[Path, int]], sign: int) -> str:
 
 
 def is_fragmented(state: StateManifest) -> bool:
-    """Whether the changes of a state have grown so much that it is to be compacted."""
+    """Whether a state has enough changes to be compacted."""
     first, *changes = state.segments
     changed = sum(segment.rows for segment in changes)
     return len(state.segments) > MOST_SEGMENTS or changed > LARGEST_CHANGE * first.rows
 
 
 def check_sum(segment: Segment, records: int) -> None:
-    """A sum that does not cover every record is never a state."""
+    """Raise an error if a sum does not cover every record."""
     require(
         segment.records == records,
         f"segments cover {segment.records} records where the manifest has {records}: {DAMAGED}",

@@ -4,8 +4,7 @@ Every number has the bits that `compromises` gives: the same sums, the same loga
 the same steps. Only the values that occur in a class take part: a value of probability 0 adds
 nothing, and a run that ends with it is no better than one that ends before.
 
-Compiled loops take arrays, not objects that hold them: hence the many parameters, and the length of
-`trace_curves`, a third of which they are.
+Compiled loops take arrays, not objects with arrays. That is why they have many parameters.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +31,7 @@ SURE = 1 << 20  # records up to which a move of one of them outweighs all roundi
 
 @jit
 def spread(codes: Ints, counts: Ints, bounds: Ints, classes: Ints, matrix: Floats) -> None:
-    """Put the counts of some classes into rows of a table that is 0, a column for each value."""
+    """Put the counts of some classes into rows of a table of zeros, with a column per value."""
     for row in range(len(classes)):
         for cell in range(bounds[classes[row]], bounds[classes[row] + 1]):
             matrix[row, codes[cell]] = counts[cell]
@@ -48,19 +47,22 @@ def weigh_runs(
     large: Ints,
     rests: Floats,
 ) -> tuple[int, int]:
-    """The mass of every run of values of every class; of those above 0.5, what is left of 1.
+    """Write the mass of every run of every class; for masses above 0.5 also the rest to 1.
 
-    The run (j, i] is at place i·(i-1)/2 + j behind the runs of the classes before. Returns how many
-    runs there are, and how many large ones.
+    The run (j, i] is at place i·(i-1)/2 + j behind the runs of the classes before. Return the
+    number of runs, and the number of large ones.
     """
     sums = np.zeros((3, shares.shape[1] + 1))
-    high, low, rest = sums[0], sums[1], sums[2]
+    high = sums[0]
+    low = sums[1]
+    rest = sums[2]
     runs = many = 0
     for row in range(len(classes)):
         start = bounds[classes[row]]
         size = bounds[classes[row] + 1] - start
         for i in range(size):
-            p, total = shares[row, codes[start + i]], high[i]
+            p = shares[row, codes[start + i]]
+            total = high[i]
             new = total + p
             part = new - total
             high[i + 1] = new
@@ -75,13 +77,14 @@ def weigh_runs(
                 large[many + j] = runs + j
                 rests[many + j] = -(high[j] + rest[i])
                 j += 1
-            runs, many = runs + i, many + j
+            runs = runs + i
+            many = many + j
     return runs, many
 
 
 @jit
 def cost_runs(masses: Floats, logs: Floats, large: Ints, near_one: Floats) -> None:
-    """-q·log2(q) of every mass, in the place of its logarithm; those near 1 by their own."""
+    """Replace the logarithms of masses by -q·log2(q); `large` ones have logarithms of their own."""
     for run in range(len(masses)):
         logs[run] = -masses[run] * logs[run]
     for k in range(len(large)):
@@ -104,40 +107,47 @@ def trace_curves(
     heights: Floats,
     widths: Floats,
 ) -> int:
-    """The steps of the curve of every class, one after the other: H, and how long it lasts.
+    """Write the steps of the curve of every class: H, and the length of the step.
 
     `grid` says that the windows are the whole numbers from 0 on. `pairs` of values are in the order
-    of their distances: the number of the window, 16 bits each of the codes. Returns the number of
-    steps.
+    of their distances: the number of the window, and 16 bits for each of the codes. Return the
+    number of steps.
     """
     steps = before = most = 0
     for row in range(len(classes)):
         most = max(most, bounds[classes[row] + 1] - bounds[classes[row]])
-    near, place = np.zeros(most, dtype=np.int64), np.full(len(places), -1)
-    last, eights = np.zeros(most, dtype=np.int64), np.zeros(most // 8 + 1, dtype=np.uint64)
+    near = np.zeros(most, dtype=np.int64)
+    place = np.full(len(places), -1)
+    last = np.zeros(most, dtype=np.int64)
+    eights = np.zeros(most // 8 + 1, dtype=np.uint64)
     bits = np.zeros(len(pairs) // 64 + 1, dtype=np.uint64)
     ordered = np.empty(most * (most - 1) // 2, dtype=np.int64)
     column = np.empty(most * (most + 1) // 2, dtype=np.int64)
-    at, levels = np.empty(len(windows), dtype=np.int64), np.empty(len(windows))
+    at = np.empty(len(windows), dtype=np.int64)
+    levels = np.empty(len(windows))
     h = np.zeros(most + 1)
     table = np.empty((most + 1, min((DENSE if grid else NARROW) * most, len(windows)) + 1))
     table[0] = 0.0
     for row in range(len(classes)):
         start = bounds[classes[row]]
         size = bounds[classes[row] + 1] - start
-        own, unsure = codes[start : start + size], records[row] > SURE
+        own = codes[start : start + size]
+        unsure = records[row] > SURE
         runs = costs[before : before + size * (size + 1) // 2]
         before += len(runs)
         for i in range(size):
             near[i] = np.int64(places[own[i]] - places[own[0]]) if grid else 0
             place[own[i]] = i
-        span, falls = near[size - 1], 1
+        span = near[size - 1]
+        falls = 1
         if size == 1:
-            at[0], levels[0] = 0, 0.0
+            at[0] = 0
+            levels[0] = 0.0
         elif grid and span <= DENSE * size:
             solve_all(runs, near[:size], unsure, table)
             for w in range(span + 1):
-                at[w], levels[w] = w, table[size, w] if w < span else 0.0
+                at[w] = w
+                levels[w] = table[size, w] if w < span else 0.0
             falls = span + 1
         else:
             number = rank_pairs(own, ranks, pairs, bits, ordered)
@@ -169,19 +179,22 @@ def trace_curves(
             )
         for i in range(size):
             place[own[i]] = -1
-        begins[row], heights[steps], until = steps, levels[0], 0
+        begins[row] = steps
+        heights[steps] = levels[0]
+        until = 0
         for k in range(1, falls):
             if levels[k - 1] - levels[k] > FLAT * levels[k - 1]:
                 widths[steps] = windows[at[k]] - windows[until]
                 steps += 1
-                heights[steps], until = levels[k], at[k]
+                heights[steps] = levels[k]
+                until = at[k]
         widths[steps] = 0.0
         steps += 1
     return steps
 
 
 def different_classes(codes: Ints, counts: Ints, bounds: Ints) -> tuple[Ints, Ints]:
-    """One class of each kind, in the order of the first ones, and how many there are of it."""
+    """The first class of each kind, and the number of classes of that kind."""
     if int(counts.max()) >> 32:
         return np.arange(len(bounds) - 1), np.ones(len(bounds) - 1, dtype=np.int64)
     return run_kernels.distinct((codes << 32) | counts, bounds)
@@ -190,30 +203,34 @@ def different_classes(codes: Ints, counts: Ints, bounds: Ints) -> tuple[Ints, In
 def trace_classes(
     axis: Axis, codes: Ints, counts: Ints, bounds: Ints, classes: Ints, threads: int | None = None
 ) -> tuple[Floats, Floats]:
-    """Initial entropy and area of the secret in some classes, at least two.
+    """The initial entropy and the area of the secret in some classes, at least two.
 
-    Cells are in the order of their classes and, within each, of the values, which `codes` number.
+    Cells are in the order of their classes and, within a class, of the values that `codes` number.
     """
     windows = axis.differences(np.inf)
     assert windows is not None
-    values, top = len(axis.places), float(axis.places[-1])
+    values = len(axis.places)
+    top = float(axis.places[-1])
     grid = axis.whole and len(windows) == top + 1
     pairs = order_pairs(axis.places, windows)
     ranks = np.zeros((values, values), dtype=np.int32)
     ranks[pairs >> 16 & 0xFFFF, pairs & 0xFFFF] = np.arange(len(pairs))
     sizes = np.add.reduceat(counts, bounds[:-1])
     cells = np.diff(bounds)[classes]
-    # A chunk has so many probabilities or runs as are near the processor.
+    # A chunk has as many probabilities or runs as fit into the processor's cache.
     runs = cells * (cells + 1) // 2
     work = np.cumsum(np.maximum(values, runs))
     cuts = np.flatnonzero(np.diff(work // CHUNK)) + 1
     chunks = list(zip(np.append(0, cuts), np.append(cuts, len(classes)), strict=True))
     most = int(np.add.reduceat(runs, np.append(0, cuts)).max())
-    initial, area, waiting = np.empty(len(classes)), np.empty(len(classes)), iter(chunks)
+    initial = np.empty(len(classes))
+    area = np.empty(len(classes))
+    waiting = iter(chunks)
 
     def measure(_: int) -> None:
         # Memory is taken once: the system clears new pages, which takes as long as the costs.
-        room, large = np.empty((5, most + 1)), np.empty(most, dtype=np.int64)
+        room = np.empty((5, most + 1))
+        large = np.empty(most, dtype=np.int64)
         for start, end in waiting:
             some = classes[start:end]
             matrix = np.zeros((len(some), values))
@@ -221,7 +238,9 @@ def trace_classes(
             matrix /= sizes[some][:, None]
             matrix /= matrix.sum(axis=1)[:, None]
             number, many = weigh_runs(matrix, codes, bounds, some, room[0], large, room[1])
-            masses, rests, costs = room[0, :number], room[1, :many], room[2, :number]
+            masses = room[0, :number]
+            rests = room[1, :many]
+            costs = room[2, :number]
             cost_runs(masses, np.log2(masses, out=costs), large[:many], np.log1p(rests, out=rests))
             begins = np.empty(len(some), dtype=np.int64)
             steps = trace_curves(

@@ -1,13 +1,14 @@
 """The least entropy of the values of a class, for all of its windows: the loops.
 
-A run that fits the window is never cut: each part would add the entropy of the cut, at least one
-over the records of the class, which is far above what rounding can hide. Of two neighbouring runs
-one cannot grow into the other (`windows`): otherwise a value moved from one to the other would
-lower the entropy by at least 2.8 over the squared records, which up to a million is more than
-rounding can hide, too. H of a window is the least of the sums of all cuts, each added up from the
-first run on and rounded as it is, so it does not depend on which windows are solved together.
+A run that fits the window is never cut: each part would add the entropy of the cut, which is at
+least one over the records of the class, far more than rounding can hide. Of two neighbouring runs
+one cannot grow into the other (`windows`). Otherwise a value moved from one to the other would
+lower the entropy by at least 2.8 over the squared records, which for up to a million records is
+more than rounding can hide, too. H of a window is the least of the sums of all cuts. Each sum is
+added up and rounded from the first run on, so it does not depend on which windows are solved
+together.
 
-A pair of values is one number: that of its window, and 16 bits each of the two codes.
+A pair of values is one number: the number of its window, and 16 bits for each of the two codes.
 """
 
 import numpy as np
@@ -22,14 +23,16 @@ BIT_NUMBERS = np.argsort([(int(DE_BRUIJN) << i & (1 << 64) - 1) >> 58 for i in r
 
 @jit
 def solve_all(costs: Floats, places: Ints, every: bool, h: Floats) -> None:
-    """The least entropy of the first values, as many as the row's number, for each whole window.
+    """Write to h[i, w] the least entropy of the first i values for each whole window w.
 
-    Rows before the last have what those behind them need. Unless `every`, a run is tried only for
-    windows where it or the run before it cannot grow into the other, and so it and the run behind.
+    Rows before the last have only what later rows need. Unless `every`, a run is tried only for
+    windows where it and the run before it cannot both grow, and likewise it and the run behind.
     """
-    size, top = len(places), places[-1]
+    size = len(places)
+    top = places[-1]
     for i in range(1, size + 1):
-        base, reach = i * (i - 1) // 2, places[i - 1]
+        base = i * (i - 1) // 2
+        reach = places[i - 1]
         for w in range(np.uint64(reach), np.uint64(top)):
             h[i, w] = costs[base]
         if i > 1:
@@ -38,8 +41,10 @@ def solve_all(costs: Floats, places: Ints, every: bool, h: Floats) -> None:
                 h[i, w] = h[i - 1, w] + cost
         j = i - 2
         while j >= 4:  # four beginnings of the last run at a time: what they share is read once
-            a, b = costs[base + j], costs[base + j - 1]
-            c, d = costs[base + j - 2], costs[base + j - 3]
+            a = costs[base + j]
+            b = costs[base + j - 1]
+            c = costs[base + j - 2]
+            d = costs[base + j - 3]
             end = max(reach - places[j - 4], places[j])
             if i < size:
                 end = min(end, max(top - reach, places[i] - places[j - 3]))
@@ -48,7 +53,8 @@ def solve_all(costs: Floats, places: Ints, every: bool, h: Floats) -> None:
             fits = np.uint64(reach - places[j - 1]), np.uint64(reach - places[j - 2])
             for w in range(np.uint64(reach - places[j]), np.uint64(common)):
                 least = min(h[i, w], h[j, w] + a)
-                second, third = h[j - 1, w] + b, h[j - 2, w] + c
+                second = h[j - 1, w] + b
+                third = h[j - 2, w] + c
                 least = min(least, second if w >= fits[0] else least)
                 h[i, w] = min(least, third if w >= fits[1] else least)
             for w in range(np.uint64(common), np.uint64(end)):
@@ -67,10 +73,10 @@ def solve_all(costs: Floats, places: Ints, every: bool, h: Floats) -> None:
 
 @jit
 def rank_pairs(codes: Ints, ranks: Ints, pairs: Ints, bits: Ints, own: Ints) -> int:
-    """The pairs of a class's values in the order of their distances; returns how many there are.
+    """Write the pairs of a class's values in the order of their distances; return their number.
 
-    `ranks` of two codes is the place of theirs among all `pairs` in that order; `bits` has a bit
-    for each place, 0 before and after.
+    `ranks` of two codes is the place of their pair among all `pairs` in that order. `bits` has a
+    bit for each place, which is 0 before and after.
     """
     number = 0
     for j in range(len(codes)):
@@ -101,28 +107,36 @@ def solve_narrow(
     at: Ints,
     levels: Floats,
 ) -> int:
-    """The windows, 0 and those of these pairs, where the least entropy falls, and to what.
+    """Write the windows of these pairs where the least entropy falls, and its values there.
 
-    All are solved together, a column of the table for each; a run is tried from its own `column`
-    on. `last` and `h` are left as the widest of them has them. Returns the number of falls.
+    The window 0 is the first. All windows are solved together, with a column of the table for each;
+    a run is tried from its own `column` on. Afterwards `last` and `h` are those of the widest
+    window. Return the number of falls.
     """
-    size, falls, columns = len(last), 1, 1
+    size = len(last)
+    falls = 1
+    columns = 1
     for j in range(size):
         last[j] = j + 1
     at[0] = 0
     for pair in pairs:
-        begin, i = place[pair >> 16 & 0xFFFF], place[pair & 0xFFFF] + 1
+        begin = place[pair >> 16 & 0xFFFF]
+        i = place[pair & 0xFFFF] + 1
         if pair >> 32 != at[columns - 1]:
             at[columns] = pair >> 32
             columns += 1
-        column[i * (i - 1) // 2 + begin], last[begin] = columns - 1, i
+        column[i * (i - 1) // 2 + begin] = columns - 1
+        last[begin] = i
     for i in range(1, size + 1):
-        base, j = i * (i - 1) // 2, i - 2
+        base = i * (i - 1) // 2
+        j = i - 2
         cost = costs[base + i - 1]
         for w in range(np.uint64(columns)):
             table[i, w] = table[i - 1, w] + cost
         while j >= 1 and last[j - 1] >= i:  # two runs at a time: what they share is read once
-            cost, other, both = costs[base + j], costs[base + j - 1], column[base + j - 1]
+            cost = costs[base + j]
+            other = costs[base + j - 1]
+            both = column[base + j - 1]
             for w in range(np.uint64(column[base + j]), np.uint64(both)):
                 table[i, w] = min(table[i, w], table[j, w] + cost)
             for w in range(np.uint64(both), np.uint64(columns)):
@@ -137,7 +151,8 @@ def solve_narrow(
     levels[0] = table[size, 0]
     for w in range(1, columns):
         if table[size, w] != levels[falls - 1]:
-            at[falls], levels[falls] = at[w], table[size, w]
+            at[falls] = at[w]
+            levels[falls] = table[size, w]
             falls += 1
     return falls
 
@@ -155,47 +170,59 @@ def solve_growing(
     levels: Floats,
     falls: int,
 ) -> int:
-    """The same for the windows of the other pairs, one after the other, behind so many falls.
+    """Do the same for the windows of the other pairs, one after the other, after `falls` falls.
 
-    The window lets in one run after the other: `last[j]` is where the longest one from j ends. What
-    it improves goes on to the runs behind. Of two neighbours one cannot grow into the other, unless
-    `every`: behind a run that can grow (change 1) only those that cannot grow back are tried, and
-    from `far` on, where a run to the end can grow back, only runs before it that cannot grow.
-    `eights` has the changes, 0 before and after: eight places without any are one word that is 0.
+    The window admits one run after the other: `last[j]` is the end of the longest run from j. An
+    improvement is passed on to the runs behind. Unless `every`, of two neighbours one cannot grow
+    into the other: behind a run that can grow (change 1), only runs that cannot grow back are
+    tried, and from `far` on, where a run to the end can grow back, only runs after runs that cannot
+    grow. `eights` has the changes, 0 before and after: eight places without a change are one word
+    that is 0.
     """
-    size, k, change = len(last), 0, eights.view(np.uint8)
+    size = len(last)
+    k = 0
+    change = eights.view(np.uint8)
     far = size
     while far > 1 and last[far - 2] == size:
         far -= 1
     while k < len(pairs):
-        window, j = pairs[k] >> 32, size
+        window = pairs[k] >> 32
+        j = size
         while k < len(pairs) and pairs[k] >> 32 == window:
-            begin, i = place[pairs[k] >> 16 & 0xFFFF], place[pairs[k] & 0xFFFF] + 1
+            begin = place[pairs[k] >> 16 & 0xFFFF]
+            i = place[pairs[k] & 0xFFFF] + 1
             last[begin] = i
             far = min(far, begin + 1) if i == size else far
             value = h[begin] + costs[i * (i - 1) // 2 + begin]
             if value < h[i]:
-                h[i], change[i], j = value, 2, min(j, i)
+                h[i] = value
+                change[i] = 2
+                j = min(j, i)
             k += 1
         while j < size:
             if change[j] == 0:
                 j = (j | 7) + 1 if eights[j >> 3] == 0 else j + 1
                 continue
             begin = j + 1 if every or change[j] >= 2 else max(j, last[j - 1]) + 1
-            change[j], end, here = 0, last[j], h[j]
+            change[j] = 0
+            end = last[j]
+            here = h[j]
             run = begin * (begin - 1) // 2 + j
             for i in range(np.uint64(begin), np.uint64(end if every else min(end, far))):
-                value, before = here + costs[run], h[i]
+                value = here + costs[run]
+                before = h[i]
                 h[i] = value if value < before else before
                 change[i] |= value < before
                 run += np.int64(i)
-            value, before = here + costs[end * (end - 1) // 2 + j], h[end]
+            value = here + costs[end * (end - 1) // 2 + j]
+            before = h[end]
             h[end] = value if value < before else before
             change[end] |= np.uint8(2) if value < before else np.uint8(0)
             j += 1
         change[size] = 0
         if h[size] != levels[falls - 1]:
-            at[falls], levels[falls] = window, h[size]
+            at[falls] = window
+            levels[falls] = h[size]
             falls += 1
     return falls
 
@@ -211,14 +238,20 @@ def order_pairs(places: Floats, windows: Floats) -> Ints:
 
 
 def trace_alone(costs: Floats, places: Floats, windows: Floats) -> tuple[Ints, Floats]:
-    """Every step of the curve of one distribution: the place of its window, H from there on."""
-    size, pairs = len(places), order_pairs(places, windows)
-    place, last, column = np.arange(size), np.zeros(size, dtype=np.int64), np.zeros_like(pairs)
-    h, table = np.zeros(size + 1), np.zeros((size + 1, 1))
-    at, levels = np.zeros(len(windows), dtype=np.int64), np.zeros(len(windows))
+    """Every step of the curve of one distribution: the place of its window, and H from there on."""
+    size = len(places)
+    pairs = order_pairs(places, windows)
+    place = np.arange(size)
+    last = np.zeros(size, dtype=np.int64)
+    column = np.zeros_like(pairs)
+    h = np.zeros(size + 1)
+    table = np.zeros((size + 1, 1))
+    at = np.zeros(len(windows), dtype=np.int64)
+    levels = np.zeros(len(windows))
     eights = np.zeros(size // 8 + 1, dtype=np.uint64)
     falls = solve_narrow(costs, pairs[:0], place, last, column, table, h, at, levels)
     falls = solve_growing(costs, pairs, place, True, last, eights, h, at, levels, falls)
-    at, levels = at[:falls], levels[:falls]
+    at = at[:falls]
+    levels = levels[:falls]
     step = np.append(True, levels[:-1] - levels[1:] > FLAT * levels[:-1])
     return at[step], levels[step]

@@ -1,7 +1,7 @@
-"""Approximate compromise: how near somebody comes to a number that he may not get exactly.
+"""Approximate compromise: how closely an intruder knows a number that he may not get exactly.
 
-H(eps) is the entropy that is left to an intruder who is content with a window of length eps; its
-integral, the area, is small where the values that he thinks possible are close to each other.
+H(eps) is the entropy that is left to an intruder who is content with a window of length eps. Its
+integral, the area, is small if the values that he thinks possible are close to each other.
 """
 
 import math
@@ -28,21 +28,23 @@ from sievert.measures.approximate.curves import (
     TABLE,
     Axis,
     Masses,
-    adding_up,
     descents,
-    different,
+    distinct_rows,
     distribution,
     enclose_area,
     least,
     merge_values,
+    normalize_rows,
     numbers,
     spread_of_values,
 )
 from sievert.numerics.acceleration import compile_loops, thread_count
 
-EXACT, MOST = 500_000, 20_000_000  # differences: to find all steps by default; at all
+# differences: to find all steps by default; at all
+EXACT = 500_000
+MOST = 20_000_000
 WORK = 50_000_000  # values times windows tried, up to which all steps are found by default
-TRIED = 40  # windows a value that finding all steps may need
+TRIED = 40  # windows per value that finding all steps may need
 MOST_VALUES = 1_000  # of a domain with many distributions
 ROOM = 1 << 18  # costs that are kept at a time
 COMPILE = 300_000  # rows of loops from which compiled code is worth its loading
@@ -51,9 +53,9 @@ COMPILE_MANY = 500_000_000  # the same of many distributions, costs looked at
 FEW_CELLS = 2_000  # up to which compiled code is not worth it even where numba is there
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Compromise:
-    """What is left of an intruder's uncertainty about a number, by the window he is content with.
+    """An intruder's remaining uncertainty about a number, for each window he is content with.
 
     Entropies are in bits, `range`, `standard_deviation` and `width90` in the unit of the values,
     areas in bits times that unit. `range` is the least window that leaves nothing. Where not
@@ -165,23 +167,36 @@ def approximate_compromise(
     Compromise(initial entropy 1 bits, area 3, range 3, 2 steps)
     """
     require(tolerance > 0.0, "the tolerance of an area is not above 0", hint="0.001")
-    every, p = distribution(values, probabilities)
+    given, p = distribution(values, probabilities)
     possible = p > 0.0
-    axis = Axis.from_values(every)
-    places, p = axis.places[possible], p[possible]
-    within = every if domain is None else merge_values(numbers(domain, "the domain", 1))[0]
+    axis = Axis.from_values(given)
+    places = axis.places[possible]
+    p = p[possible]
+    within = given if domain is None else merge_values(numbers(domain, "the domain", 1))[0]
     require(
-        np.isin(every[possible], within).all(),
+        np.isin(given[possible], within).all(),
         "a value is not in the domain",
         hint="a domain with all values",
     )
-    spread = spread_of_values(axis.real(places - places[0]), p)
-    size, top = len(p), float(places[-1] - places[0])
+    deviation, width90 = spread_of_values(axis.real(places - places[0]), p)
+    size = len(p)
+    top = float(places[-1] - places[0])
     if size == 1:
-        return Compromise(0.0, 0.0, 0.0, ((0.0, 0.0),), (0.0, 0.0), True, *spread, _domain=within)
+        return Compromise(
+            initial_entropy=0.0,
+            area=0.0,
+            range=0.0,
+            steps=((0.0, 0.0),),
+            bounds=(0.0, 0.0),
+            exact=True,
+            standard_deviation=deviation,
+            width90=width90,
+            _domain=within,
+        )
     windows, tried = _windows(axis, places, exact)
-    large = windows is None or tried * size >= COMPILE if compiled is None else compiled
+    large = bool(compiled)
     if compiled is None:
+        large = windows is None or tried * size >= COMPILE
         compiled = large or ("numba" in sys.modules and tried * size >= COMPILE_LOADED)
     # The bits do not depend on what is loaded: costs are searched where they would be anyway.
     most = TABLE if large else PLAIN_TABLE
@@ -197,20 +212,23 @@ def approximate_compromise(
         else:
             _, where, h = descents(at(), windows, 1)
         points = list(zip(windows[where].tolist(), h.tolist(), strict=True))
-        low = high = math.fsum(a[1] * (b[0] - a[0]) for a, b in pairwise(points))
-    low, high = axis.real(low), axis.real(high)
+        low = math.fsum(a[1] * (b[0] - a[0]) for a, b in pairwise(points))
+        high = low
+    low = axis.real(low)
+    high = axis.real(high)
 
     def entropy(eps: float) -> float:
         return float(at()(np.zeros(1, dtype=np.int64), np.array([axis.window(eps)]))[0])
 
     return Compromise(
-        points[0][1],
-        low + (high - low) / 2.0,
-        axis.real(top),
-        tuple((axis.real(eps), h) for eps, h in points),
-        (low, high),
-        low == high,
-        *spread,
+        initial_entropy=points[0][1],
+        area=low + (high - low) / 2.0,
+        range=axis.real(top),
+        steps=tuple((axis.real(eps), h) for eps, h in points),
+        bounds=(low, high),
+        exact=low == high,
+        standard_deviation=deviation,
+        width90=width90,
         _domain=within,
         _at=None if low == high else entropy,
         _tolerance=tolerance,
@@ -218,19 +236,25 @@ def approximate_compromise(
 
 
 def _windows(axis: Axis, places: Floats, exact: bool | None) -> tuple[Floats | None, int]:
-    """The windows at which the curve may fall, None for an enclosed area; how many are tried."""
+    """The windows at which the curve may fall (None to enclose the area), and how many to try."""
     size = len(places)
-    windows = None if exact is False else axis.differences(MOST if exact else EXACT, places)
-    tried = TRIED * size if windows is None else min(TRIED * size, len(windows))
+    windows = None
+    if exact is not False:
+        windows = axis.differences(MOST if exact else EXACT, places)
+    tried = TRIED * size
+    if windows is not None:
+        tried = min(tried, len(windows))
     require(
         windows is not None or not exact,
         f"{size:,} values have too many differences for an exact curve",
         hint="bounds of the area (exact=False), or rounded values",
     )
-    return (None if exact is None and tried * size > WORK else windows), tried
+    if exact is None and tried * size > WORK:
+        windows = None
+    return windows, tried
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CompromiseBatch:
     """Many distributions over one domain, a place for each in every array.
 
@@ -272,8 +296,8 @@ def compromises(
     )
     wanted = np.zeros(0) if epsilons is None else numbers(epsilons, "the windows", 1, empty=True)
     require(not (wanted < 0.0).any(), "a window is not a number from 0 on")
-    matrix = np.add.reduceat(adding_up(matrix)[:, order], starts, axis=1)
-    first, place = different(matrix)
+    matrix = np.add.reduceat(normalize_rows(matrix)[:, order], starts, axis=1)
+    first, place = distinct_rows(matrix)
     matrix = matrix[first]
     axis = Axis.from_values(values)
     windows = axis.differences(math.inf)
@@ -288,12 +312,19 @@ def compromises(
         parts = list(pool.map(measure, (matrix[k : k + step] for k in range(0, rows, step))))
     whole = np.concatenate(parts)[place]
     initial, area, top = whole[:, :3].T.copy()
-    return CompromiseBatch(initial, area, top, whole[:, 3:], tuple(wanted.tolist()), rows)
+    return CompromiseBatch(
+        initial_entropy=initial,
+        area=area,
+        range=top,
+        entropies=whole[:, 3:],
+        epsilons=tuple(wanted.tolist()),
+        distinct=rows,
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class ClassCompromises:
-    """The different classes of a table, by one of each kind, and how many there are of it."""
+    """The different classes of a table: one class of each kind, and how many there are of it."""
 
     classes: Ints
     times: Ints
@@ -304,35 +335,43 @@ class ClassCompromises:
 def class_compromises(
     values: Floats, codes: Ints, counts: Ints, bounds: Ints, *, compiled: bool | None = None
 ) -> ClassCompromises:
-    """Measure a number in every class: the same as `compromises` of the shares of its values.
+    """Measure a number in every class, as `compromises` does for the shares of its values.
 
-    Class c has the cells from `bounds[c]` up to `bounds[c + 1]`; `counts` of its records have the
-    values that `codes` number, in ascending order.
+    Class c has the cells from `bounds[c]` up to `bounds[c + 1]`. A cell has `counts` records with
+    the value that its code numbers, in ascending order.
     """
-    number, size, axis = len(bounds) - 1, len(values), Axis.from_values(values)
+    number = len(bounds) - 1
+    size = len(values)
+    axis = Axis.from_values(values)
     if compiled is None:
         loaded = "numba" in sys.modules and number * size >= FEW_CELLS
-        windows = min(size * (size - 1) // 2, int(axis.places[-1] - axis.places[0]) + 1)
-        windows = windows if axis.whole else TRIED * size
+        windows = TRIED * size
+        if axis.whole:
+            windows = min(size * (size - 1) // 2, int(axis.places[-1] - axis.places[0]) + 1)
         compiled = loaded or number * size * size * min(windows, TRIED * size) >= COMPILE_MANY
     if compiled and number > 1 and compile_loops() is not None:
         from sievert.measures.approximate.class_curves import different_classes, trace_classes
 
         classes, times = different_classes(codes, counts, bounds)
-        solved = trace_classes(axis, codes, counts, bounds, classes)
-        return ClassCompromises(classes, times, *solved)
+        initial_entropy, area = trace_classes(axis, codes, counts, bounds, classes)
+        return ClassCompromises(
+            classes=classes, times=times, initial_entropy=initial_entropy, area=area
+        )
     table = np.zeros((number, size))
     table[np.repeat(np.arange(number), np.diff(bounds)), codes] = counts
     batch = compromises(values, table / table.sum(axis=1)[:, None])
     return ClassCompromises(
-        np.arange(number), np.ones(number, dtype=np.int64), batch.initial_entropy, batch.area
+        classes=np.arange(number),
+        times=np.ones(number, dtype=np.int64),
+        initial_entropy=batch.initial_entropy,
+        area=batch.area,
     )
 
 
 def _measure_rows(
     axis: Axis, windows: Floats, chosen: Floats, compiled: bool, matrix: Floats
 ) -> Floats:
-    """Of each distribution: initial entropy, area, range, and H of each of the chosen windows."""
+    """The initial entropy, the area, the range and H of the chosen windows of each distribution."""
     rows, size = matrix.shape
     positive = matrix > 0.0
     possible = positive[0] if rows == 1 else np.ones(size, dtype=bool)
@@ -358,12 +397,14 @@ def uniform_area(domain: Floats, tolerance: float = 1e-3) -> float:
 
     Windows of k steps hold k + 1 of n values: n // (k + 1) full runs and what is left over.
     """
-    axis, size = Axis.from_values(domain), len(domain)
+    axis = Axis.from_values(domain)
+    size = len(domain)
     if size == 1:
         return 0.0
     if not axis.whole or axis.places[-1] != size - 1:
         return approximate_compromise(domain, np.full(size, 1.0 / size), tolerance=tolerance).area
     lengths = np.arange(1.0, size)
-    full, left = size // lengths * lengths, size % lengths
+    full = size // lengths * lengths
+    left = size % lengths
     h = full * np.log2(size / lengths) + left * np.log2(size / np.maximum(left, 1.0))
     return float(axis.real(kernel.total(h) / size))

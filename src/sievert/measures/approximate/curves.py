@@ -1,8 +1,8 @@
-"""The least entropy as a function of the window: where it falls, and how much lies below it.
+"""The least entropy as a function of the window: its steps, and the area below it.
 
-H of a window falls in steps, at differences of values. Where these are few enough, they are halved
-until every step is found; otherwise the area is enclosed, since H never rises. Probabilities over
-numbers are checked and sorted here, and equal values merged.
+H falls in steps, at differences of values. If there are few differences, intervals are halved until
+every step is found. Otherwise the area is enclosed, because H never rises. This module also checks
+and sorts probabilities over numbers, and merges equal values.
 """
 
 import heapq
@@ -29,14 +29,16 @@ Entropies = Callable[[Ints, Floats], Floats]
 DECIMALS = 9  # values with no more are taken as they are written
 MOST_WHOLE = 2.0**53
 FLAT = 1e-13  # shares of H by which rounding may lower it
-TABLE, PLAIN_TABLE = 256, 1_500  # values up to which every cost is kept: compiled, in NumPy
+# values up to which every cost is kept: compiled, in NumPy
+TABLE = 256
+PLAIN_TABLE = 1_500
 AT_ONCE = 16  # windows tried at a time where an area is enclosed
 PER_NAT = 1.4426950408889634  # bits
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Ascending values at places whose differences are equal where those of the values should be.
+    """Ascending values at places whose differences are equal where differences of values should be.
 
     0.3 - 0.2 and 0.2 - 0.1 are not the same to a computer. Values with few decimals, or equally
     spaced ones, are put at whole numbers; others are their own places. A difference of places
@@ -68,30 +70,31 @@ class Axis:
                 places = (steps // common).astype(np.float64)
                 return cls(places, float(common), 10.0**decimals, whole=True)
         places = np.arange(len(values), dtype=np.float64)
-        span, last = float(values[-1] - values[0]), len(values) - 1
+        span = float(values[-1] - values[0])
+        last = len(values) - 1
         off = np.abs(values - (values[0] + places * (span / last)))
         slack = 4.0 * float(np.spacing(most))
-        return (
-            cls(places, span, float(last), whole=True)
-            if last > 1 and span > 1e3 * slack * last and bool((off <= slack).all())
-            else cls(values)
-        )
+        evenly_spaced = last > 1 and span > 1e3 * slack * last and bool((off <= slack).all())
+        if evenly_spaced:
+            return cls(places, span, float(last), whole=True)
+        return cls(values)
 
     def real(self, places: Any) -> Any:
-        """A difference of places as one of values."""
+        """Turn a difference of places into a difference of values."""
         return places * self.over / self.under if self.whole else places
 
     def window(self, eps: float) -> float:
-        """The longest window of places that is not above one of values."""
+        """The longest window of places that is no longer than a window of values."""
         if not self.whole:
             return eps
         places = float(np.rint(min(eps / self.over * self.under, MOST_WHOLE)))
         return places if self.real(places) <= eps else places - 1.0
 
     def differences(self, most: float, places: Floats | None = None) -> Floats | None:
-        """All that the differences of places may be, ascending; None where they are too many."""
+        """All differences of places, ascending; None where there may be more than `most`."""
         places = self.places if places is None else places
-        size, top = len(places), float(places[-1] - places[0])
+        size = len(places)
+        top = float(places[-1] - places[0])
         pairs = size * (size - 1) // 2
         if self.whole and top <= min(pairs, most):
             return np.arange(int(top) + 1, dtype=np.float64)
@@ -101,12 +104,13 @@ class Axis:
 
 
 class Masses:
-    """What runs of values weigh: prefix sums of probabilities in two parts, a row for each."""
+    """The masses of runs of values: prefix sums of probabilities in two parts, one row each."""
 
     def __init__(self, probabilities: Floats) -> None:
         one = len(probabilities) == 1
         columns: Sequence[Any] = probabilities[0].tolist() if one else list(probabilities.T)
-        high, low = [columns[0] * 0.0], [columns[0] * 0.0]
+        high = [columns[0] * 0.0]
+        low = [columns[0] * 0.0]
         for p in columns:
             total = high[-1]
             new = total + p
@@ -114,14 +118,14 @@ class Masses:
             high.append(new)
             low.append(low[-1] + ((total - (new - part)) + (p - part)))
         shape = (len(columns) + 1, len(probabilities))
-        self.high, self.low = (
-            np.ascontiguousarray(np.array(sums).reshape(shape).T) for sums in (high, low)
-        )
+        self.high = np.ascontiguousarray(np.array(high).reshape(shape).T)
+        self.low = np.ascontiguousarray(np.array(low).reshape(shape).T)
         self.rest = (self.high[:, -1:] - self.high) + (self.low[:, -1:] - self.low)
 
     def costs(self, i: int, j: Any) -> Floats:
         """-q·log2(q) of runs (j, i] of every row, accurate near 0 and near 1."""
-        high, low = self.high, self.low
+        high = self.high
+        low = self.low
         mass = (high[:, i, None] - high[:, j]) + (low[:, i, None] - low[:, j])
         costs = -mass * np.log2(mass, out=np.zeros_like(mass), where=mass > 0.0)
         large = mass > 0.5
@@ -143,9 +147,9 @@ def least(
     tabled: int = TABLE,
     threads: int = 1,
 ) -> Entropies:
-    """A function of rows and windows, pair by pair: H of each; a distribution a row.
+    """A function that returns H for rows and windows, pair by pair; a row is a distribution.
 
-    The probabilities of a single distribution are positive. Compiled code keeps every cost of up
+    The probabilities of a single distribution must be positive. Compiled code keeps all costs of up
     to `tabled` values.
     """
     masses = Masses(probabilities)
@@ -158,13 +162,15 @@ def least(
         return lambda _, epsilons: np.array([_direct(places, masses, e) for e in epsilons.tolist()])
     from sievert.measures.approximate import windows
 
-    work: Callable[[Ints, Floats, Floats], None] = (
-        partial(windows.least_entropy_from_table, masses.table(), places)
-        if keep
-        else lambda _, epsilons, out: windows.least_entropy_by_search(
-            places, masses.high[0], masses.low[0], masses.rest[0], epsilons, out
-        )
-    )
+    work: Callable[[Ints, Floats, Floats], None]
+    if keep:
+        work = partial(windows.least_entropy_from_table, masses.table(), places)
+    else:
+
+        def work(_: Ints, epsilons: Floats, out: Floats) -> None:
+            windows.least_entropy_by_search(
+                places, masses.high[0], masses.low[0], masses.rest[0], epsilons, out
+            )
 
     def entropies(at: Ints, epsilons: Floats) -> Floats:
         out = np.empty(len(at))
@@ -181,43 +187,53 @@ def least(
 
 
 def window_starts(places: Floats, eps: float) -> list[int]:
-    """Where the longest run begins that ends before each place, from 0 on."""
+    """The beginnings of the longest runs that end before each place, from 0 on."""
     first = np.searchsorted(places, places - eps)
-    # The differences above are rounded; those of two places decide.
-    while (move := (first > 0) & (places - places[np.maximum(first - 1, 0)] <= eps)).any():
-        first[move] -= 1
-    while (move := places - places[first] > eps).any():
-        first[move] += 1
+    # The differences above are rounded; the differences of two places decide.
+    while True:
+        early = (first > 0) & (places - places[np.maximum(first - 1, 0)] <= eps)
+        if not early.any():
+            break
+        first[early] -= 1
+    while True:
+        far = places - places[first] > eps
+        if not far.any():
+            break
+        first[far] += 1
     return [0, *first.tolist()]
 
 
 def _plain(places: Floats, table: Floats) -> Entropies:
-    """The loops of `windows.tabled` in NumPy: all distributions that have a window at a time."""
-    size, rows = len(places), table.shape[1]
+    """`windows.least_entropy_from_table` in NumPy: all distributions of one window at a time."""
+    size = len(places)
+    rows = table.shape[1]
 
     def entropies(at: Ints, epsilons: Floats) -> Floats:
-        entropies_found = np.empty(len(at))
+        out = np.empty(len(at))
         order = np.argsort(epsilons, kind="stable")
         for some in np.split(order, run_starts(epsilons[order])[1:]):
             first = window_starts(places, float(epsilons[some[0]]))
-            every = 2 * len(some) > rows
-            costs = table if every else table[:, at[some]]
+            whole_table = 2 * len(some) > rows
+            costs = table if whole_table else table[:, at[some]]
             h = np.zeros((size + 1, costs.shape[1]))
             for i in range(1, size + 1):
-                base, j = i * (i - 1) // 2, first[i]
+                base = i * (i - 1) // 2
+                j = first[i]
                 (h[j:i] + costs[base + j : base + i]).min(axis=0, out=h[i])
-            entropies_found[some] = h[size][at[some]] if every else h[size]
-        return entropies_found
+            out[some] = h[size][at[some]] if whole_table else h[size]
+        return out
 
     return entropies
 
 
 def _direct(places: Floats, masses: Masses, eps: float) -> float:
-    """H of one distribution for one window, costs as they are needed."""
-    first, size = window_starts(places, eps), len(places)
+    """H of one distribution for one window; only the costs that are needed are computed."""
+    first = window_starts(places, eps)
+    size = len(places)
     ends = np.array([0, *(i for i in range(1, size) if first[i + 1] > first[i])])
     needed = np.zeros(size + 1, dtype=bool)
-    needed[ends], needed[size] = True, True
+    needed[ends] = True
+    needed[size] = True
     for i in range(size, 0, -1):
         if needed[i]:
             needed[first[i]] = True
@@ -229,23 +245,36 @@ def _direct(places: Floats, masses: Masses, eps: float) -> float:
 
 
 def descents(entropies: Entropies, windows: Floats, rows: int) -> tuple[Ints, Ints, Floats]:
-    """Every step of every row: the row, the place of its window, H from there on; in this order."""
-    row, low = np.arange(rows), np.zeros(rows, dtype=np.int64)
-    high, above, below = np.full(rows, len(windows) - 1), entropies(row, np.zeros(rows)), low * 0.0
+    """Every step of every row, in order: the row, the place of its window, and H from there on."""
+    row = np.arange(rows)
+    low = np.zeros(rows, dtype=np.int64)
+    high = np.full(rows, len(windows) - 1)
+    above = entropies(row, np.zeros(rows))
+    below = low * 0.0
     steps = [(row, low, above)]
     while True:
         falls = above - below > FLAT * above
         done = falls & (high - low == 1)
         steps.append((row[done], high[done], below[done]))
-        # Between the ends of those that are left H falls somewhere.
-        row, low, high, above, below = (x[falls & ~done] for x in (row, low, high, above, below))
-        if not len(row):
+        # H falls somewhere between the ends of the intervals that are left.
+        left = falls & ~done
+        if not left.any():
             break
+        row = row[left]
+        low = low[left]
+        high = high[left]
+        above = above[left]
+        below = below[left]
         middle = (low + high) // 2
         value = entropies(row, windows[middle])
-        pairs = ((row, row), (low, middle), (middle, high), (above, value), (value, below))
-        row, low, high, above, below = (np.concatenate(pair) for pair in pairs)
-    row, place, value = (np.concatenate(part) for part in zip(*steps, strict=True))
+        row = np.concatenate((row, row))
+        low = np.concatenate((low, middle))
+        high = np.concatenate((middle, high))
+        above = np.concatenate((above, value))
+        below = np.concatenate((value, below))
+    row = np.concatenate([step[0] for step in steps])
+    place = np.concatenate([step[1] for step in steps])
+    value = np.concatenate([step[2] for step in steps])
     order = np.lexsort((place, row))
     return row[order], place[order], value[order]
 
@@ -253,9 +282,9 @@ def descents(entropies: Entropies, windows: Floats, rows: int) -> tuple[Ints, In
 def enclose_area(
     entropies: Entropies, top: float, whole: bool, tolerance: float
 ) -> tuple[float, float, list[tuple[float, float]]]:
-    """The area, from below and from above, and the points of the curve that say so.
+    """The bounds of the area, from below and from above, and the points of the curve.
 
-    The intervals with most between their bounds are halved until the bounds are near enough.
+    The intervals whose bounds differ most are halved until the bounds of the area are near enough.
     """
 
     def at(windows: list[float]) -> list[float]:
@@ -269,7 +298,8 @@ def enclose_area(
     def bounds(start: float) -> tuple[float, float]:
         """The area of an interval, from below and from above."""
         end = ends[start]
-        high, low = points[start], points[end]
+        high = points[start]
+        low = points[end]
         # H may be the same up to the end of the interval.
         flat = high - low <= FLAT * high or not start < _middle(start, end, whole) < end
         return (high if flat else low) * (end - start), high * (end - start)
@@ -291,7 +321,8 @@ def enclose_area(
             some = [heapq.heappop(heap)[1] for _ in range(min(AT_ONCE, len(heap)))]
             middles = [_middle(a, ends[a], whole) for a in some]
             for a, m, value in zip(some, middles, at(middles), strict=True):
-                b, old = ends[a], bounds(a)[0]
+                b = ends[a]
+                old = bounds(a)[0]
                 points[m] = min(max(value, points[b]), points[a])
                 low += add(a, m) + add(m, b) - old
     each = [bounds(start) for start in ends]
@@ -327,7 +358,7 @@ def numbers(given: ArrayLike, what: str, dimensions: int, empty: bool = False) -
 
 
 def merge_values(values: Floats) -> tuple[Floats, Ints, Ints]:
-    """Different values in order, the order of all, and where each value begins in it."""
+    """The different values in order, the order of all values, and where each value begins in it."""
     order = np.argsort(values, kind="stable")
     starts = run_starts(values[order])
     distinct = values[order][starts]
@@ -336,8 +367,8 @@ def merge_values(values: Floats) -> tuple[Floats, Ints, Ints]:
     return distinct + 0.0, order, starts
 
 
-def adding_up(matrix: Floats) -> Floats:
-    """Rows of probabilities, each divided by its sum; the smallest are 0."""
+def normalize_rows(matrix: Floats) -> Floats:
+    """Divide each row of probabilities by its sum; probabilities below `NEVER` become 0."""
     require(not (matrix < 0.0).any(), "a probability is negative")
     with np.errstate(over="ignore"):
         totals = matrix.sum(axis=1)
@@ -351,15 +382,16 @@ def adding_up(matrix: Floats) -> Floats:
 
 
 def distribution(values: ArrayLike, probabilities: ArrayLike) -> tuple[Floats, Floats]:
-    """Different values in order, with their probabilities, which may be 0."""
-    given, p = numbers(values, "the values", 1), numbers(probabilities, "the probabilities", 1)
+    """The different values in order, with their probabilities, which may be 0."""
+    given = numbers(values, "the values", 1)
+    p = numbers(probabilities, "the probabilities", 1)
     require(len(given) == len(p), f"{plural(len(given), 'value')} and {len(p):,} probabilities")
     x, order, starts = merge_values(given)
-    return x, np.add.reduceat(adding_up(p[None])[0][order], starts)
+    return x, np.add.reduceat(normalize_rows(p[None])[0][order], starts)
 
 
-def different(matrix: Floats) -> tuple[Ints, Ints]:
-    """Rows that differ: where each occurs first, and which of them every row is."""
+def distinct_rows(matrix: Floats) -> tuple[Ints, Ints]:
+    """The place of the first of each kind of row, and the number of the kind of every row."""
     kind = np.dtype((np.void, matrix.dtype.itemsize * matrix.shape[1]))
     rows = np.ascontiguousarray(matrix).view(kind).ravel()
     return np.unique(rows, return_index=True, return_inverse=True)[1:]
@@ -369,7 +401,8 @@ def spread_of_values(x: Floats, p: Floats) -> tuple[float, float]:
     """The standard deviation, and the length of the shortest interval with 90 %."""
     if len(x) == 1:
         return 0.0, 0.0
-    top, share = float(x[-1]), x / float(x[-1])
+    top = float(x[-1])
+    share = x / float(x[-1])
     deviation = top * math.sqrt(kernel.total(p * (share - kernel.total(share * p)) ** 2))
     masses = Masses(p[None])
     sums = masses.high[0] + masses.low[0]

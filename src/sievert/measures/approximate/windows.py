@@ -1,18 +1,18 @@
 """Values cut into runs no longer than a window so that least entropy is left: the loops.
 
-Values x ascend; a run (j, i] holds x[j] to x[i-1];
-its mass comes from prefix sums in two parts, `high + low`, and `rest[i]` is the mass from x[i] on.
-h[i] is the least entropy, in bits, of the first i values; first[i] is the least j such that (j, i]
-fits the window. For every i, h[i] = min over first[i] <= j < i of h[j] + cost(j, i).
+Values x ascend. A run (j, i] consists of x[j] to x[i-1]. Its mass comes from prefix sums in two
+parts, `high + low`, and `rest[i]` is the mass from x[i] on. h[i] is the least entropy, in bits, of
+the first i values; first[i] is the least j such that (j, i] fits the window. For every i,
+h[i] = min over first[i] <= j < i of h[j] + cost(j, i).
 
-Three facts make it quick. The cost of two neighbouring runs is strictly concave in their common
-end, so the end is where the left run cannot grow or the right run cannot: j is first[i], or one of
-the `cols`, beyond which a window no longer reaches as far back. An older j that is as good as a
-younger one stays so for all larger i that it reaches (the inverse quadrangle inequality). And rows
-come in chunks: those of a chunk all reach back to its start, so that only columns of the chunk
-before expire.
+Three facts make it quick. First, the cost of two neighbouring runs is strictly concave in their
+common end, so the end is where the left run cannot grow or the right run cannot: j is first[i], or
+one of the `cols`, beyond which a window no longer reaches as far back. Second, an older j that is
+as good as a younger one remains so for all larger i that it reaches (the inverse quadrangle
+inequality). Third, rows come in chunks: all rows of a chunk reach back to its start, so only
+columns of the chunk before expire.
 
-Compiled loops take arrays, not objects that hold them: hence the many parameters.
+Compiled loops take arrays, not objects with arrays. That is why they have many parameters.
 """
 
 import math
@@ -40,7 +40,7 @@ def cost(high: Floats, low: Floats, rest: Floats, j: int, i: int) -> float:
 
 @jit
 def reach(x: Floats, eps: float, first: Ints) -> None:
-    """Where the longest run that ends at each place begins."""
+    """Write the beginning of the longest run that ends at each place."""
     j = 0
     for i in range(len(x)):
         while x[i] - x[j] > eps:
@@ -52,7 +52,7 @@ def reach(x: Floats, eps: float, first: Ints) -> None:
 def least_entropy_from_table(
     costs: Floats, x: Floats, rows: Ints, epsilons: Floats, entropies: Floats
 ) -> None:
-    """The least entropy of distributions for windows, pair by pair, all costs being known.
+    """Write the least entropy of distributions for windows, pair by pair, from a table of costs.
 
     The cost of (j, i] is at place i·(i-1)/2 + j of the distribution's row.
     """
@@ -90,26 +90,40 @@ def _rectangle(
     cfirst: int,
     clast: int,
 ) -> None:
-    """Columns that serve all these rows: the best is older the later the row. Ends are included."""
+    """Try columns that serve all these rows, ends included; the best is older for later rows."""
     floor = top
-    todo[top], todo[top + 1], todo[top + 2], todo[top + 3] = rfirst, rlast, cfirst, clast
+    todo[top] = rfirst
+    todo[top + 1] = rlast
+    todo[top + 2] = cfirst
+    todo[top + 3] = clast
     top += 4
     while top > floor:
         top -= 4
-        a, b, c, d = todo[top], todo[top + 1], todo[top + 2], todo[top + 3]
+        a = todo[top]
+        b = todo[top + 1]
+        c = todo[top + 2]
+        d = todo[top + 3]
         m = (a + b) // 2
         i = rows[m]
-        least, where = np.inf, c
+        least = np.inf
+        where = c
         for k in range(c, d + 1):
             value = h[cols[k]] + cost(high, low, rest, cols[k], i)
             if value < least:
-                least, where = value, k
+                least = value
+                where = k
         best[m] = min(best[m], least)
         if a < m:
-            todo[top], todo[top + 1], todo[top + 2], todo[top + 3] = a, m - 1, where, d
+            todo[top] = a
+            todo[top + 1] = m - 1
+            todo[top + 2] = where
+            todo[top + 3] = d
             top += 4
         if m < b:
-            todo[top], todo[top + 1], todo[top + 2], todo[top + 3] = m + 1, b, c, where
+            todo[top] = m + 1
+            todo[top + 1] = b
+            todo[top + 2] = c
+            todo[top + 3] = where
             top += 4
 
 
@@ -128,19 +142,27 @@ def _staircase(
     rlast: int,
     cend: int,
 ) -> None:
-    """Columns before `cend` that expire one after the other: row m is served from begin[m] on."""
-    todo[0], todo[1], todo[2] = rfirst, rlast, cend
+    """Try columns before `cend` that expire one by one: row m is served from begin[m] on."""
+    todo[0] = rfirst
+    todo[1] = rlast
+    todo[2] = cend
     top = 3
     while top > 0:
         top -= 3
-        a, b, end = todo[top], todo[top + 1], todo[top + 2]
+        a = todo[top]
+        b = todo[top + 1]
+        end = todo[top + 2]
         m = (a + b) // 2
         start = begin[m]
         if m < b:
-            todo[top], todo[top + 1], todo[top + 2] = m + 1, b, end
+            todo[top] = m + 1
+            todo[top + 1] = b
+            todo[top + 2] = end
             top += 3
         if a < m and begin[a] < min(start, end):
-            todo[top], todo[top + 1], todo[top + 2] = a, m - 1, min(start, end)
+            todo[top] = a
+            todo[top + 1] = m - 1
+            todo[top + 2] = min(start, end)
             top += 3
         if start < end:
             _rectangle(high, low, rest, h, best, rows, cols, todo, top, a, m, start, end - 1)
@@ -159,7 +181,8 @@ def _overtaking_row(
     last: int,
 ) -> int:
     """The first row behind `after` where the older column is as good; last + 1 if there is none."""
-    a, b = after + 1, last + 1
+    a = after + 1
+    b = last + 1
     while a < b:
         m = (a + b) // 2
         i = rows[m]
@@ -186,11 +209,12 @@ def _fill_chunk(
     rfirst: int,
     rlast: int,
 ) -> None:
-    """Fill in h of the rows of a chunk: columns of the chunk are kept as long as they may be best.
+    """Fill in h of the rows of a chunk; columns of the chunk are kept as long as they may be best.
 
-    The youngest is on top; each is best until the one below it overtakes.
+    The youngest is on top; each is best until the one below overtakes it.
     """
-    kept[0], top = start, 0
+    kept[0] = start
+    top = 0
     for r in range(rfirst, rlast + 1):
         i = rows[r]
         while top > 0 and until[top] <= r:
@@ -204,7 +228,8 @@ def _fill_chunk(
             continue
         while top > 0 and until[top] <= r + 1:
             top -= 1
-        then, old = rows[r + 1], kept[top]
+        then = rows[r + 1]
+        old = kept[top]
         if least + cost(high, low, rest, i, then) >= h[old] + cost(high, low, rest, old, then):
             continue
         when = _overtaking_row(high, low, rest, h, rows, old, i, r + 1, rlast)
@@ -212,7 +237,8 @@ def _fill_chunk(
             top -= 1
             when = _overtaking_row(high, low, rest, h, rows, kept[top], i, r + 1, rlast)
         top += 1
-        kept[top], until[top] = i, when
+        kept[top] = i
+        until[top] = when
 
 
 @jit
@@ -241,12 +267,19 @@ def _one_by_one(
 def least_entropy_by_search(
     x: Floats, high: Floats, low: Floats, rest: Floats, epsilons: Floats, entropies: Floats
 ) -> None:
-    """The least entropy for each window in O(n log² n), for positive probabilities."""
+    """Write the least entropy for each window in O(n log² n), for positive probabilities."""
     size = len(x)
     places = np.zeros((8, size + 2), dtype=np.int64)  # rows taken by number are known to be whole
-    first, ends, rows, cols = places[0], places[1], places[2], places[3]
-    begin, kept, until, before = places[4], places[5], places[6], places[7]
-    h, best = np.zeros(size + 1), np.zeros(size + 1)
+    first = places[0]
+    ends = places[1]
+    rows = places[2]
+    cols = places[3]
+    begin = places[4]
+    kept = places[5]
+    until = places[6]
+    before = places[7]
+    h = np.zeros(size + 1)
+    best = np.zeros(size + 1)
     todo = np.empty(DEEP, dtype=np.int64)
     for number in range(len(epsilons)):
         reach(x, epsilons[number], first)

@@ -45,6 +45,18 @@ class ColumnShape:
     kurtosis_p: float
     p_value: float  # of both together: D'Agostino and Pearson 1973
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ColumnShape":
+        """Read the shape of a column back from the JSON."""
+        return cls(
+            name=data["name"],
+            skewness=data["skewness"],
+            kurtosis=data["kurtosis"],
+            skewness_p=data["skewness_p"],
+            kurtosis_p=data["kurtosis_p"],
+            p_value=data["p_value"],
+        )
+
     @property
     def near(self) -> bool:
         """Say whether the shape is nearly Gaussian."""
@@ -59,6 +71,17 @@ class SharedInformation:
     gaussian: float | None
     estimated: float | None
     reason: str | None = None  # why one of the two is missing
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "SharedInformation":
+        """Read the information of two columns back from the JSON."""
+        first, second = data["columns"]
+        return cls(
+            columns=(first, second),
+            gaussian=data["gaussian"],
+            estimated=data["estimated"],
+            reason=data["reason"],
+        )
 
     @property
     def apart(self) -> float | None:
@@ -81,6 +104,21 @@ class Normality:
     skewness_p: float | None
     kurtosis_p: float | None
     pairs: tuple[SharedInformation, ...]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Normality":
+        """Read the tests back from the JSON."""
+        return cls(
+            records=data["records"],
+            columns=tuple(ColumnShape.from_dict(column) for column in data["columns"]),
+            constant=tuple(data["constant"]),
+            skewness=data["skewness"],
+            kurtosis=data["kurtosis"],
+            kurtosis_expected=data["kurtosis_expected"],
+            skewness_p=data["skewness_p"],
+            kurtosis_p=data["kurtosis_p"],
+            pairs=tuple(SharedInformation.from_dict(pair) for pair in data["pairs"]),
+        )
 
     @property
     def p_value(self) -> float:

@@ -1,14 +1,14 @@
 """A column for local recoding: its values in an order in which every label is a run of positions.
 
-What the records of a class have in a column is kept as four numbers. Where labels are those of a
-hierarchy (`TREE`) or intervals of numbers (`INTERVAL`) they are the two least and the two largest
-positions. For sets (`SET`) they are bit masks of the values that records have, and of those that
-two or more have; then the same for positions from `WORD` on. Numbers with few values (`NUMBERS`)
-have masks too: their label is a set or an interval, whichever stands for fewer values.
+Four numbers describe the values of a class in a column. If labels come from a hierarchy (`TREE`) or
+are intervals of numbers (`INTERVAL`), these are the two least and the two largest positions. For
+sets (`SET`) they are bit masks: of the values that occur, and of the values that two or more
+records have; then the same for positions from `WORD` on. Numbers with few values (`NUMBERS`) have
+masks, too: their label is a set or an interval, the one that stands for fewer values.
 
-A set or an interval never names a value that a single record of the class has, unless all have it:
-the label above it takes its place, the lowest one that stands for other values too. An interval
-names its two ends.
+A set or an interval never names a value that only one record of the class has, unless all records
+have it. The lowest label that stands for other values, too, takes its place. An interval names its
+two ends.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,12 @@ from sievert.arrays import Floats, Ints, Text
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.methods.full_domain import LevelledColumn
 
-TREE, INTERVAL, SET, NUMBERS = 0, 1, 2, 3  # masks from SET on
-ENDS = 4  # where the ends of the labels of all levels begin in a grid
+# Kinds of columns; those from SET on have masks.
+TREE = 0
+INTERVAL = 1
+SET = 2
+NUMBERS = 3
+ENDS = 4  # the row of a grid from which the ends of the labels of all levels follow
 TABULATED = 128  # positions of a column whose pairs have a table
 WORD = 62  # bits of a mask
 MOST_MEMBERS = 2 * WORD  # values of a column whose labels are sets
@@ -31,20 +35,20 @@ MOST_MEMBERS = 2 * WORD  # values of a column whose labels are sets
 class ColumnArrays(NamedTuple):
     """All columns as the loops read them.
 
-    `kinds[j]` is the kind of column j and its two masks of missing values. `grid[j, :, p]` has for
-    the value at position p where the lowest label with other values begins and ends, that label's
-    two masks, and where the label of every level begins and ends.
+    `kinds[j]` has the kind of column j and its two masks of missing values. `grid[j, :, p]` is
+    about the value at position p: the ends of the lowest label with other values, the two masks of
+    this label, and the ends of the label on every level.
     """
 
     kinds: Ints
     grid: Ints
-    scale: Floats  # what one more value below a label costs
-    pairs: Ints  # of column and two of its first positions: the width of their lowest common label
+    scale: Floats  # the cost of one more value below a label
+    pairs: Ints  # by column and two of its first positions: the width of their lowest common label
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LocalColumn:
-    """A quasi-identifier: `texts[p]` is the value at position p, of all that its hierarchy has."""
+    """A quasi-identifier with all values of its hierarchy; `texts[p]` is that at position p."""
 
     name: str
     kind: int
@@ -62,7 +66,7 @@ class LocalColumn:
     def of_values(
         cls, name: str, present: Sequence[Text], hierarchy: Hierarchy | None, *, sets: bool
     ) -> "LocalColumn":
-        """The column with these values, and those that its hierarchy has besides them."""
+        """Make the column with the `present` values and with all values of its hierarchy."""
         if hierarchy is not None:
             hierarchy.require((text for text in present if text is not None), name)
         known: Sequence[Text] = present if hierarchy is None else list(hierarchy.labels)
@@ -74,7 +78,8 @@ class LocalColumn:
             by_size = _numeric_order(domain)
             few = len(domain) <= MOST_MEMBERS
             if by_size is not None and _are_runs([t[numbers[by_size]] for t in column.tables]):
-                kind, order = NUMBERS if few else INTERVAL, by_size
+                kind = NUMBERS if few else INTERVAL
+                order = by_size
             elif few:
                 kind = SET
         tables = [table[numbers[order]] for table in column.tables]
@@ -84,7 +89,14 @@ class LocalColumn:
             for texts, table in zip(column.labels, tables, strict=True)
         )
         texts = tuple(domain[i] for i in order)
-        return cls(name, kind, texts, labels, np.stack(firsts), np.stack(lasts))
+        return cls(
+            name=name,
+            kind=kind,
+            texts=texts,
+            labels=labels,
+            first=np.stack(firsts),
+            last=np.stack(lasts),
+        )
 
     def run_above(self, p: int) -> tuple[int, int]:
         """The first and the last position below the lowest label of p that has other values."""
@@ -92,7 +104,10 @@ class LocalColumn:
         return int(self.first[level, p]), int(self.last[level, p])
 
     def pair_widths(self, positions: int) -> Ints:
-        """How many values the lowest common label of two of the first positions has, less one."""
+        """The number of values below the lowest common label of two positions, less one.
+
+        The table is of the first `positions`.
+        """
         widths = np.zeros((positions, positions), dtype=np.int32)
         for first, last in zip(self.first[::-1], self.last[::-1], strict=True):
             own = first[:positions]
@@ -107,16 +122,19 @@ class LocalColumn:
 
 
 def column_arrays(columns: Sequence[LocalColumn], weights: Sequence[float]) -> ColumnArrays:
-    """The columns as arrays, with how much each of them counts."""
-    levels, widest = max(len(c.first) for c in columns), max(c.domain for c in columns)
+    """Put the columns into arrays; `weights` says how much each of them counts."""
+    levels = max(len(c.first) for c in columns)
+    widest = max(c.domain for c in columns)
     grid = np.zeros((len(columns), ENDS + 2 * levels, widest), dtype=np.int64)
     kinds = np.zeros((len(columns), 3), dtype=np.int64)
-    pairs = np.zeros((len(columns), *2 * (min(widest, TABULATED),)), dtype=np.int32)
+    tabulated = min(widest, TABULATED)
+    pairs = np.zeros((len(columns), tabulated, tabulated), dtype=np.int32)
     for j, column in enumerate(columns):
-        alone, every = (column.first == column.last).sum(axis=0), np.arange(column.domain)
+        alone = (column.first == column.last).sum(axis=0)
+        positions = np.arange(column.domain)
         above = np.minimum(alone, len(column.first) - 1)
-        grid[j, 0, : column.domain] = column.first[above, every]
-        grid[j, 1, : column.domain] = column.last[above, every]
+        grid[j, 0, : column.domain] = column.first[above, positions]
+        grid[j, 1, : column.domain] = column.last[above, positions]
         ends = np.stack([column.first, column.last], axis=1).reshape(-1, column.domain)
         grid[j, ENDS : ENDS + len(ends), : column.domain] = ends
         kinds[j, 0] = column.kind
@@ -128,20 +146,23 @@ def column_arrays(columns: Sequence[LocalColumn], weights: Sequence[float]) -> C
                 [_masks(*column.run_above(p)) for p in range(column.domain)]
             )
         if None in column.texts and column.kind == SET:
-            kinds[j, 1:] = _masks(*2 * (column.texts.index(None),))
+            missing = column.texts.index(None)
+            kinds[j, 1:] = _masks(missing, missing)
     shares = np.asarray(weights, dtype=np.float64) / float(np.sum(weights))
     domain = np.array([c.domain for c in columns], dtype=np.int64)
-    return ColumnArrays(kinds, grid, shares / np.maximum(domain - 1, 1), pairs)
+    return ColumnArrays(
+        kinds=kinds, grid=grid, scale=shares / np.maximum(domain - 1, 1), pairs=pairs
+    )
 
 
 def _masks(first: int, last: int) -> tuple[int, int]:
-    """The masks of the positions from the first to the last."""
+    """The two masks of the positions from `first` to `last`."""
     mask = (1 << (last + 1)) - (1 << first)
     return mask & ((1 << WORD) - 1), mask >> WORD
 
 
 def _numeric_order(texts: Sequence[Text]) -> Ints | None:
-    """The order of numbers by size; None where some are none, or two are equal."""
+    """The order of numbers by size; None if a text is no number, or if two numbers are equal."""
     if any(text is None or not NUMBER.fullmatch(text) for text in texts):
         return None
     from fractions import Fraction
@@ -153,7 +174,7 @@ def _numeric_order(texts: Sequence[Text]) -> Ints | None:
 
 
 def _are_runs(tables: Sequence[Ints]) -> bool:
-    """Whether equal labels stand side by side, on every level."""
+    """Tell whether equal labels stand side by side, on every level."""
     return all(
         int((table[1:] != table[:-1]).sum()) + 1 == len(np.unique(table)) for table in tables
     )

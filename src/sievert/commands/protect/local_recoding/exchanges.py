@@ -1,4 +1,4 @@
-"""Classes that hold the rules, improved: pieces exchanged between them, classes dissolved."""
+"""The improvement of classes that keep the rules: pieces are exchanged, classes are dissolved."""
 
 import numpy as np
 
@@ -26,8 +26,8 @@ from sievert.commands.protect.local_recoding.states import (
     SecretRules,
 )
 
-CROWD = 64  # pieces of a class that is left as it is: what one of them costs takes all to tell
-ENOUGH = 1e-9  # of a cost: what falls by less has not fallen
+CROWD = 64  # a class of more pieces stays as it is: the cost of each piece depends on all others
+ENOUGH = 1e-9  # a cost that falls by less has not fallen
 
 
 @loop
@@ -40,24 +40,31 @@ def _exchanges(
     exchange: tuple[int, int, int, int],
     joint: Ints,
 ) -> bool:
-    """Exchange records of a piece for those of one of another class, if that costs less.
+    """Exchange records of a piece for records of a piece in another class, if that costs less.
 
-    `exchange` has both pieces, each with the number of records, which may be none. The classes must
-    hold the rules with it. `rests` has the state of the class of each piece without it, `joint` is
-    to work with.
+    `exchange` has both pieces, each with the number of records, which may be 0. Both classes must
+    keep the rules. `rests` has for each piece the state of its class without it; `joint` is to work
+    with.
     """
-    pieces, classes, x = block.pieces, block.classes, block.states
+    pieces = block.pieces
+    classes = block.classes
+    x = block.states
     given, fewer, taken, more = exchange
-    a, b, out, none = pieces[given, OWNER], pieces[taken, OWNER], len(classes), k * 0
-    size, other = classes[a, SIZE] + more - fewer, classes[b, SIZE] + fewer - more
+    a = pieces[given, OWNER]
+    b = pieces[taken, OWNER]
+    out = len(classes)
+    none = k * 0
+    size = classes[a, SIZE] + more - fewer
+    other = classes[b, SIZE] + fewer - more
     if size < k or other < k:
         return False
     before = classes[a, SIZE] * block.costs[a] + classes[b, SIZE] * block.costs[b] - ENOUGH
     cost = 0.0
     for side in range(2):
-        # A class that gives nothing grows; one of which a part of a piece goes keeps what is left.
+        # A class that gives nothing grows; a class that gives a part of a piece keeps the rest.
         p, gone, q, come = (taken, more, given, fewer) if side else exchange
-        number, left = other if side else size, pieces[p, AMOUNT] - gone
+        number = other if side else size
+        left = pieces[p, AMOUNT] - gone
         grown = (pieces[q if come else p, COMBINATION], come if come else left, 1.0)
         limit = (before - cost) / number
         if gone == 0:
@@ -79,48 +86,69 @@ def _exchanges(
         if (more if side else fewer) > 0:
             move_records(block, taken if side else given, more if side else fewer, a if side else b)
     for side in range(2):
-        c, nothing = b if side else a, (none, none, none, none)
+        c = b if side else a
+        nothing = (none, none, none, none)
         keep_state(block, c, out, altered_cost(columns, block, k, c, nothing, out, np.inf))
     return True
 
 
 @inner
 def _leave_out(kinds: Ints, block: ClassBlock, own: Ints, rests: Ints) -> None:
-    """The state of a class without each of its pieces, which becomes that row of `rests`."""
-    pieces, number = block.pieces, len(own)
+    """Compute the state of a class without each of its pieces, as the piece's row of `rests`."""
+    pieces = block.pieces
+    number = len(own)
     for j in range(len(kinds)):
         union = kinds[j, 0] >= SET
-        for turn in range(2):  # what comes before a piece, then what comes after it
+        for turn in range(2):  # the pieces before each one, then the pieces after it
             s, t, u, v = (0, 0, 0, 0) if union else (NOWHERE, NOWHERE, -1, -1)
             for i in range(number):
                 p = own[number - 1 - i] if turn else own[i]
-                amount, code = pieces[p, AMOUNT], block.codes[pieces[p, COMBINATION], j]
-                e, f, g, h = s, t, u, v
+                amount = pieces[p, AMOUNT]
+                code = block.codes[pieces[p, COMBINATION], j]
+                e = s
+                f = t
+                g = u
+                h = v
                 if turn:
-                    e, f, g, h = rests[p, j, 0], rests[p, j, 1], rests[p, j, 2], rests[p, j, 3]
+                    e = rests[p, j, 0]
+                    f = rests[p, j, 1]
+                    g = rests[p, j, 2]
+                    h = rests[p, j, 3]
                     if union:
-                        e, f, g, h = e | s, f | t | (e & s), g | u, h | v | (g & u)
+                        f = f | t | (e & s)
+                        e = e | s
+                        h = h | v | (g & u)
+                        g = g | u
                     else:
-                        e, f = min(e, s), min(max(e, s), min(f, t))
-                        g, h = max(g, u), max(min(g, u), max(h, v))
-                rests[p, j, 0], rests[p, j, 1], rests[p, j, 2], rests[p, j, 3] = e, f, g, h
+                        f = min(max(e, s), min(f, t))
+                        e = min(e, s)
+                        h = max(min(g, u), max(h, v))
+                        g = max(g, u)
+                rests[p, j, 0] = e
+                rests[p, j, 1] = f
+                rests[p, j, 2] = g
+                rests[p, j, 3] = h
                 if union:
                     s, t, u, v = with_value((s, t, u, v), code, amount)
                 else:
                     q, r = (code, code) if amount > 1 else (NOWHERE, -1)
-                    s, t = min(s, code), min(max(s, code), min(t, q))
-                    u, v = max(u, code), max(min(u, code), max(v, r))
+                    t = min(max(s, code), min(t, q))
+                    s = min(s, code)
+                    v = max(min(u, code), max(v, r))
+                    u = max(u, code)
 
 
 @inner
 def _list_pieces(block: ClassBlock, c: int, pieces: Ints) -> int:
-    """Put the pieces of a class in a list; how many, or none if there are too many."""
-    number, p = 0, block.classes[c, HEAD]
+    """Put the pieces of a class into a list; return their number, or 0 if there are too many."""
+    number = 0
+    p = block.classes[c, HEAD]
     while p >= 0:
         if number == CROWD:
             return 0
         pieces[number] = p
-        number, p = number + 1, block.pieces[p, AFTER]
+        number += 1
+        p = block.pieces[p, AFTER]
     return number
 
 
@@ -134,12 +162,15 @@ def _place(
     most: float,
     joint: Ints,
 ) -> tuple[float, int]:
-    """What a piece costs in the class where that is least, if less than `most`; which one.
+    """Find the class in which a piece costs least, if less than `most`; return cost and class.
 
-    Those of near combinations come first: they leave little to look at in the others.
+    Classes of near combinations come first: after them little work is left for the others.
     """
-    source, best, to = block.pieces[piece, OWNER], most, -1
-    combination, m = block.pieces[piece, COMBINATION], block.pieces[piece, AMOUNT]
+    source = block.pieces[piece, OWNER]
+    best = most
+    to = -1
+    combination = block.pieces[piece, COMBINATION]
+    m = block.pieces[piece, AMOUNT]
     nearest = block.near.shape[1]
     for i in range(nearest + len(others)):
         q = block.near[combination, i] if i < nearest else -1
@@ -151,7 +182,8 @@ def _place(
             grown = (combination, m, 1.0)
             more = (n + m) * grown_cost(columns, block.states, b, block.codes, grown, limit) - base
             if more < best:
-                best, to = more, b
+                best = more
+                to = b
     if to < 0 or len(rules.secrets) == 0:
         return best, to
     for v in range(len(joint)):
@@ -161,18 +193,22 @@ def _place(
 
 @loop
 def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int) -> None:
-    """Spread the pieces of a class over all others, where that costs less.
+    """Spread the pieces of a class over all others, if that costs less.
 
-    First it is only reckoned, then done; a piece that finds no place then stays where it is.
+    The cost is computed first, and then the pieces are moved. A piece that finds no place any more
+    stays in its class.
     """
-    n, none = len(block.classes), k * 0
-    pieces, nothing = np.empty(CROWD, dtype=np.int64), (none, none, none, none)
+    n = len(block.classes)
+    none = k * 0
+    pieces = np.empty(CROWD, dtype=np.int64)
+    nothing = (none, none, none, none)
     classes: Ints = np.flatnonzero(block.classes[:, SIZE])
     joint = np.empty(block.class_tallies.shape[1], dtype=np.int64)
     for c in classes:
         whole = block.classes[c, SIZE] * block.costs[c]
         number = _list_pieces(block, c, pieces) if whole > 0.0 else none
-        spent, i = 0.0, 0
+        spent = 0.0
+        i = 0
         while i < 2 * number and spent < whole - ENOUGH:
             if i == number:
                 spent = 0.0
@@ -202,16 +238,24 @@ def _exchange_near(
     left_out: Ints,
     joint: Ints,
 ) -> bool:
-    """Exchange something between the classes of two near pieces, if that costs less.
+    """Exchange pieces between the classes of two near pieces, if that costs less.
 
-    The first piece goes to the other class, that one comes (or one or two of its records), the
-    first is exchanged for another piece there, or the near one for another piece here.
+    These exchanges are tried: the first piece goes to the other class; the second piece comes, or
+    one or two of its records; the first piece is exchanged for another piece of the other class;
+    the second piece is exchanged for another piece of this class.
     """
-    (p, q), pieces, whole, none = near, block.pieces, len(rules.secrets) > 0, k * 0
-    a, b, m, n = pieces[p, OWNER], pieces[q, OWNER], pieces[p, AMOUNT], pieces[q, AMOUNT]
+    p, q = near
+    pieces = block.pieces
+    whole = len(rules.secrets) > 0
+    none = k * 0
+    a = pieces[p, OWNER]
+    b = pieces[q, OWNER]
+    m = pieces[p, AMOUNT]
+    n = pieces[q, AMOUNT]
     if block.number[0] + 2 > len(pieces):
         return False
-    ours, theirs = _list_pieces(block, a, lists[1]), _list_pieces(block, b, lists[2])
+    ours = _list_pieces(block, a, lists[1])
+    theirs = _list_pieces(block, b, lists[2])
     if ours == 0 or theirs == 0:
         return False
     for side in range(2):
@@ -219,12 +263,15 @@ def _exchange_near(
         if not left_out[c]:
             _leave_out(columns.kinds, block, lists[1 + side, :number], rests)
             left_out[c] = 1
-    size, other, out = block.classes[a, SIZE], block.classes[b, SIZE], len(block.classes) + none
+    size = block.classes[a, SIZE]
+    other = block.classes[b, SIZE]
+    out = len(block.classes) + none
     before = size * block.costs[a] + other * block.costs[b]
-    block.own[0, 0], block.own[1, 0] = pieces[p, COMBINATION], pieces[q, COMBINATION]
+    block.own[0, 0] = pieces[p, COMBINATION]
+    block.own[1, 0] = pieces[q, COMBINATION]
     pair = gather(columns, block.codes, block.own, none + 2, block.states, out, 0.0, np.inf)
     for side in range(2):
-        # Hardly any exchange pays where the two pieces and the rest of a class cost too much.
+        # Hardly any exchange pays if the two pieces and the rest of a class cost too much.
         r, remain = (q, other - n) if side else (p, size - m)
         grown = (pieces[r, COMBINATION], none, UNSURE if remain < k else 1.0)
         rest = grown_cost(columns, rests, r, block.codes, grown, np.inf) if remain else 0.0
@@ -233,11 +280,16 @@ def _exchange_near(
         if side == 1 and size * pair + other * rest >= before:
             ours = 0
     for y in range(3 + theirs + ours):
-        given, fewer, taken, more = p, m, q, n
+        given = p
+        fewer = m
+        taken = q
+        more = n
         if y == 0:
-            fewer, more = m if whole else min(m, size - k), 0
+            fewer = m if whole else min(m, size - k)
+            more = 0
         elif y < 3:
-            fewer, more = 0, n if whole else min(n, y)
+            fewer = 0
+            more = n if whole else min(n, y)
         elif y < 3 + theirs:
             taken = lists[2, y - 3]
             more = 0 if taken == q else pieces[taken, AMOUNT]
@@ -256,7 +308,7 @@ def _exchange_near(
 def improve_classes(
     columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int, sweeps: int, near: int
 ) -> None:
-    """Move and exchange pieces between classes of near combinations, where that costs less."""
+    """Move and exchange pieces between classes of near combinations, if that costs less."""
     changed = np.ones(len(block.classes), dtype=np.uint8)
     left_out = np.zeros(len(block.classes), dtype=np.uint8)
     rests = np.empty((len(block.pieces), block.codes.shape[1], 4), dtype=np.int64)

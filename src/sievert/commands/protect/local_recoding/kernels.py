@@ -14,15 +14,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def inner(function: F) -> F:
-    """Compile a function that makes no arrays, nor calls one that does (such as `slack`).
+    """Compile a function that makes no arrays, and calls none that does (such as `slack`).
 
-    Nobody counts who uses the given ones: that took several times as long as the work itself.
+    References to its arrays are not counted: that took several times as long as the work itself.
     """
     return jit_with(function, _nrt=False)
 
 
 def inlined(function: F) -> F:
-    """Compile a function as a part of those that call it."""
+    """Compile a function as a part of its callers."""
     return jit_with(function, inline="always")
 
 
@@ -39,12 +39,16 @@ def count_bits(mask: int) -> int:
 def nearest_rows(rows: Floats, codes: Ints, shared: Ints, a: int, near: Ints) -> None:
     """Put the combinations that are nearest to a in row a of `near`; of equal ones the first.
 
-    `rows[j, p]` is what value p of column j costs together with that of combination a. `shared[b]`
-    is in how many columns, from the first on, combination b is the same as the one before it: all
-    that begin alike are passed over together, those beside a come first.
+    `rows[j, p]` is the cost of value p of column j together with the value of combination a.
+    `shared[b]` counts the first columns in which combination b is the same as the one before it:
+    all that begin alike are passed over together. Combinations beside a come first.
     """
-    (n, width), most = codes.shape, near.shape[1]
-    costs, sums, limit, number = np.empty(most), np.zeros(width + 1), np.inf, 0
+    n, width = codes.shape
+    most = near.shape[1]
+    costs = np.empty(most)
+    sums = np.zeros(width + 1)
+    limit = np.inf
+    number = 0
     for part in range(2):
         b, end, j = (0, a, 0) if part else (a + 1, n, 0)
         while b < end:
@@ -59,9 +63,11 @@ def nearest_rows(rows: Floats, codes: Ints, shared: Ints, a: int, near: Ints) ->
                 while i > 0 and (
                     costs[i - 1] > cost or (costs[i - 1] == cost and near[a, i - 1] > b)
                 ):
-                    costs[i], near[a, i] = costs[i - 1], near[a, i - 1]
+                    costs[i] = costs[i - 1]
+                    near[a, i] = near[a, i - 1]
                     i -= 1
-                costs[i], near[a, i] = cost, b
+                costs[i] = cost
+                near[a, i] = b
                 limit = costs[most - 1] if number == most else limit
             b += 1
             while b < end and shared[b] >= j:

@@ -1,6 +1,5 @@
-"""The labels of classes: what stands in the release, and how many values each of them covers."""
+"""The labels of classes: their texts in the release, and the number of values that each covers."""
 
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,16 +17,16 @@ Run = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class ColumnLabels:
-    """The labels of one column: the texts, which of them each class has, and what they cover."""
+    """The labels of one column: their texts, the code of each class, and what they cover."""
 
     texts: tuple[Text, ...]
     codes: Ints  # of every class
-    widths: Ints  # of every text: how many values it stands for
-    covered: Ints  # of every text: how many records of the original have one of them
+    widths: Ints  # of every text: the number of values that it stands for
+    covered: Ints  # of every text: the number of original records with one of these values
 
 
 def column_labels(column: LocalColumn, positions: Ints, pieces: Pieces) -> ColumnLabels:
-    """The labels of all classes; `positions` is that of every combination in the column."""
+    """Find the labels of all classes; `positions` has the position of every combination."""
     keys = pieces.owner * column.domain + positions[pieces.combination]
     distinct, at = np.unique(keys, return_inverse=True)
     several = np.bincount(at, pieces.amount) > 1
@@ -51,18 +50,22 @@ def column_labels(column: LocalColumn, positions: Ints, pieces: Pieces) -> Colum
                 widths.append(sum(last - first + 1 for first, last in runs))
                 covered.append(sum(int(sums[last + 1] - sums[first]) for first, last in runs))
         codes[c] = known[key]
-    return ColumnLabels(tuple(numbers), codes, np.array(widths), np.array(covered))
+    return ColumnLabels(
+        texts=tuple(numbers), codes=codes, widths=np.array(widths), covered=np.array(covered)
+    )
 
 
 def label(
     column: LocalColumn, positions: Sequence[int], several: Sequence[bool]
 ) -> tuple[Text, list[Run]]:
-    """The label of a class, and the runs of positions it stands for.
+    """Find the label of a class, and the runs of positions that it stands for.
 
-    `positions` are those that occur, in their order; `several` tells which of them two records or
-    more have.
+    `positions` are the positions that occur, in their order. `several` tells for each whether two
+    or more records have it.
     """
-    low, high, whole = positions[0], positions[-1], (0, column.domain - 1)
+    low = positions[0]
+    high = positions[-1]
+    whole = (0, column.domain - 1)
     if low == high:
         return column.texts[low], [(low, high)]
     if column.kind == TREE:
@@ -77,8 +80,8 @@ def label(
     runs = [run]
     if column.kind >= SET:
         pairs = zip(positions, several, strict=True)
-        every = {(p, p) if often else column.run_above(p) for p, often in pairs}
-        runs = sorted(r for r in every if not any(_inside(r, other) for other in every))
+        own = {(p, p) if often else column.run_above(p) for p, often in pairs}
+        runs = sorted(r for r in own if not any(_is_within(r, other) for other in own))
     width = sum(last - first + 1 for first, last in runs)
     if column.kind != SET and run[1] - run[0] < width and run != whole:
         return f"[{column.texts[run[0]]}, {column.texts[run[1]]}]", [run]
@@ -87,23 +90,26 @@ def label(
     members = [_member(column, run) for run in runs]
     if len(members) == 1:
         return members[0], runs
-    return "{" + ", ".join(map(_quoted, members)) + "}", runs
+    return "{" + ", ".join(map(_quote, members)) + "}", runs
 
 
-def _inside(run: Run, other: Run) -> bool:
+def _is_within(run: Run, other: Run) -> bool:
+    """Tell whether a run is a part of another one."""
     return run != other and other[0] <= run[0] and run[1] <= other[1]
 
 
 def _member(column: LocalColumn, run: Run) -> str:
-    """The lowest label with these values."""
+    """The lowest label that stands for the values of a run."""
     ends = zip(column.first[:, run[0]].tolist(), column.last[:, run[0]].tolist(), strict=True)
-    level = next(itertools.compress(itertools.count(), (own == run for own in ends)))
+    level = list(ends).index(run)
     return str(column.labels[level][run[0]])
 
 
-def _quoted(text: str) -> str:
-    """A member of a set: in quotes, unless it is plain."""
-    return text if PLAIN.fullmatch(text) else '"' + text.replace('"', '""') + '"'
+def _quote(text: str) -> str:
+    """Put a member of a set into quotes, unless it is plain."""
+    if PLAIN.fullmatch(text):
+        return text
+    return '"' + text.replace('"', '""') + '"'
 
 
 def mean_shares(
@@ -112,7 +118,7 @@ def mean_shares(
     sizes: Ints,
     share: LabelShare = GENERALISED,
 ) -> Floats:
-    """Per column the mean over records of how much of it a label leaves open."""
+    """The share of a column that a label leaves open, a mean over records, for each column."""
     records = int(sizes.sum())
     return np.array(
         [

@@ -1,11 +1,11 @@
-"""Classes joined until none breaks a rule: "merge or borrow".
+"""The joining of classes until none breaks a rule: "merge or borrow".
 
-A piece is some records of one combination. A class that breaks a rule borrows the records that it
-lacks from a combination that can spare them, or is joined with another class; the one that costs
-least per record comes first. Others are looked for among the classes of the nearest combinations,
-and among all where none of these will do. With rules about secrets nothing is borrowed: whoever
-would choose the records could choose them by their secret. Functions are called from few places
-and with whole numbers of one type: every other use would be compiled once more.
+A piece is a number of records of one combination. A class that breaks a rule borrows the records
+that it lacks from a combination that can spare them, or is joined with another class. The class
+with the smallest cost per record comes first. A partner is searched among the classes of the
+nearest combinations, and among all classes if none of these is suitable. With rules about secrets
+nothing is borrowed, because the borrowed records could be chosen by their secret. Functions are
+called from few places and with whole numbers of one type: every other use would be compiled again.
 """
 
 import numpy as np
@@ -26,9 +26,9 @@ from sievert.commands.protect.local_recoding.states import (
     AMOUNT,
     COMBINATION,
     HEAD,
-    MARK,
     OWNER,
     SIZE,
+    VISIT,
     ClassBlock,
     SecretRules,
 )
@@ -44,21 +44,28 @@ def altered_cost(
     out: int,
     limit: float,
 ) -> float:
-    """What a class costs when records of a piece leave it and some of another come, as a sum.
+    """Compute the cost of a class after an exchange, summed over records.
 
-    `exchange` has both pieces, each with the number of records. From a limit on the cost is
-    infinite. The state of the class becomes row `out`.
+    `exchange` has the piece that leaves and the piece that comes, each with the number of records.
+    From `limit` on the cost is infinite. The state of the class becomes row `out`.
     """
     leaving, fewer, coming, more = exchange
-    number, size, p = 0, 0, block.classes[c, HEAD]
+    number = 0
+    size = 0
+    p = block.classes[c, HEAD]
     while p >= 0:
         amount = block.pieces[p, AMOUNT] - (fewer if p == leaving else 0)
-        block.own[number, 0], block.own[number, 1] = block.pieces[p, COMBINATION], amount
-        number, size = number + (amount > 0), size + amount
+        block.own[number, 0] = block.pieces[p, COMBINATION]
+        block.own[number, 1] = amount
+        if amount > 0:
+            number += 1
+        size += amount
         p = block.pieces[p, AFTER]
     if more > 0:
-        block.own[number, 0], block.own[number, 1] = block.pieces[coming, COMBINATION], more
-        number, size = number + 1, size + more
+        block.own[number, 0] = block.pieces[coming, COMBINATION]
+        block.own[number, 1] = more
+        number += 1
+        size += more
     if number == 0:
         return 0.0
     rule = UNSURE if size < k else 1.0
@@ -70,7 +77,7 @@ def altered_cost(
 
 @inner
 def keep_state(block: ClassBlock, c: int, out: int, cost: float) -> None:
-    """Row `out` becomes the state of a class, and this its cost."""
+    """Make row `out` the state of a class, and `cost` its cost."""
     for j in range(block.states.shape[1]):
         for i in range(4):
             block.states[c, j, i] = block.states[out, j, i]
@@ -79,13 +86,18 @@ def keep_state(block: ClassBlock, c: int, out: int, cost: float) -> None:
 
 @inner
 def move_records(block: ClassBlock, piece: int, moved: int, to: int) -> None:
-    """Some records of a piece go to another class; the states are to be made anew."""
-    pieces, classes, new = block.pieces, block.classes, piece
-    source, combination = pieces[piece, OWNER], pieces[piece, COMBINATION]
+    """Move records of a piece to another class; the caller computes the states again."""
+    pieces = block.pieces
+    classes = block.classes
+    new = piece
+    source = pieces[piece, OWNER]
+    combination = pieces[piece, COMBINATION]
     if moved == pieces[piece, AMOUNT]:
-        before, p = -1, classes[source, HEAD]
+        before = -1
+        p = classes[source, HEAD]
         while p != piece:
-            before, p = p, pieces[p, AFTER]
+            before = p
+            p = pieces[p, AFTER]
         if before < 0:
             classes[source, HEAD] = pieces[piece, AFTER]
         else:
@@ -98,7 +110,8 @@ def move_records(block: ClassBlock, piece: int, moved: int, to: int) -> None:
         block.number[0] += 1
         pieces[new, COMBINATION] = combination
         pieces[piece, AMOUNT] -= moved
-    pieces[new, AMOUNT], pieces[new, OWNER] = moved, to
+    pieces[new, AMOUNT] = moved
+    pieces[new, OWNER] = to
     pieces[new, AFTER] = classes[to, HEAD]
     classes[to, HEAD] = new
     classes[source, SIZE] -= moved
@@ -107,8 +120,9 @@ def move_records(block: ClassBlock, piece: int, moved: int, to: int) -> None:
 
 @inner
 def _list_others(block: ClassBlock, a: int, everyone: bool, others: Ints) -> int:
-    """Put the classes of the nearest combinations of a class, or all, in a list: how many."""
-    number, p = 0, block.classes[a, HEAD]
+    """List the classes of the nearest combinations of a class, or all; return their number."""
+    number = 0
+    p = block.classes[a, HEAD]
     if everyone:
         for c in range(len(block.classes)):
             if c != a and block.classes[c, SIZE] > 0:
@@ -116,13 +130,13 @@ def _list_others(block: ClassBlock, a: int, everyone: bool, others: Ints) -> int
                 number += 1
         return number
     block.number[1] += 1
-    block.classes[a, MARK] = block.number[1]
+    block.classes[a, VISIT] = block.number[1]
     while p >= 0:
         for i in range(block.near.shape[1]):
             q = block.near[block.pieces[p, COMBINATION], i]
             c = block.pieces[q, OWNER]
-            if q >= 0 and block.classes[c, MARK] != block.number[1]:
-                block.classes[c, MARK] = block.number[1]
+            if q >= 0 and block.classes[c, VISIT] != block.number[1]:
+                block.classes[c, VISIT] = block.number[1]
                 others[number] = c
                 number += 1
         p = block.pieces[p, AFTER]
@@ -140,15 +154,19 @@ def _choose_partner(
     slacks: Floats,
     joint: Ints,
 ) -> tuple[float, int, int, int]:
-    """What costs least together with a class: how much, which one, how many records, which piece.
+    """Find the partner with the least cost; return the cost, the class, the records and the piece.
 
-    A class of more than k records lends some of one of its pieces, as many as are lacking, or two
-    if that costs less; others are taken whole (the piece is -1). Where `slacks` has the slack of
-    every class, the cost is divided by how much slack is removed; `joint` is to work with.
+    A class of more than k records lends records of one of its pieces: as many as class a lacks, or
+    two if that costs less. Another class is taken whole, and the piece is -1. If `slacks` has the
+    slack of every class, the cost is divided by the slack that joining removes. `joint` is to work
+    with.
     """
     size = block.classes[a, SIZE]
     lacking = 0 if len(rules.secrets) > 0 else max(0, k - size)
-    best, partner, taken, source = np.inf, -1, 0, -1
+    best = np.inf
+    partner = -1
+    taken = 0
+    source = -1
     for b in others:
         worth = 1.0
         if len(slacks) > 0:
@@ -174,7 +192,10 @@ def _choose_partner(
                     more = joint_cost(columns, block.states, a, b, rule, limit)
                 more = (size + n) * more
                 if (more - base) / worth < best:
-                    best, partner, taken, source = (more - base) / worth, b, n, p
+                    best = (more - base) / worth
+                    partner = b
+                    taken = n
+                    source = p
             if lends:
                 p = block.pieces[p, AFTER]
             if p < 0:
@@ -184,18 +205,21 @@ def _choose_partner(
 
 @inner
 def _sift_down(heap: Ints, number: int, keys: Floats) -> None:
-    """Put the first of a heap where it belongs by its key; of equal ones the least comes first."""
-    i, own = 0, heap[0]
+    """Move the first of a heap down to its place by key; of equal keys the least comes first."""
+    i = 0
+    own = heap[0]
     while 2 * i + 1 < number:
         child = 2 * i + 1
         for other in range(child + 1, min(child + 2, number)):
-            x, y = heap[child], heap[other]
+            x = heap[child]
+            y = heap[other]
             if keys[y] < keys[x] or (keys[y] == keys[x] and y < x):
                 child = other
         c = heap[child]
         if keys[own] < keys[c] or (keys[own] == keys[c] and own < c):
             break
-        heap[i], i = c, child
+        heap[i] = c
+        i = child
     heap[i] = own
 
 
@@ -205,15 +229,21 @@ def join_classes(
 ) -> None:
     """Join classes until none breaks a rule, or only one is left.
 
-    The partner of a class is the nearest one. Where a rule bounds a distance (`convex`) it is the
-    one with the least cost for each unit of slack that is removed by joining them. A class is
-    compared with others when it comes up first: twice before it is joined, if its partner has
-    changed since.
+    The partner of a class is the nearest one. If a rule bounds a distance (`convex`), it is the
+    class with the least cost for each unit of slack that joining removes. A class is compared with
+    others when it comes first in the heap, and again if its partner has changed since.
     """
-    n, none, out = len(block.classes), block.number[0] * 0, len(block.classes)
-    keys, slacks, others = np.full(n, -np.inf), np.zeros(n), np.empty(n, dtype=np.int64)
-    heap, number, nothing = np.empty(n, dtype=np.int64), 0, (none, none, none, none)
-    choice, versions = np.full((n, 4), -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    n = len(block.classes)
+    none = block.number[0] * 0
+    out = len(block.classes)
+    keys = np.full(n, -np.inf)
+    slacks = np.zeros(n)
+    others = np.empty(n, dtype=np.int64)
+    heap = np.empty(n, dtype=np.int64)
+    number = 0
+    nothing = (none, none, none, none)
+    choice = np.full((n, 4), -1, dtype=np.int64)
+    versions = np.zeros(n, dtype=np.int64)
     joint = np.empty(block.class_tallies.shape[1], dtype=np.int64)
     for c in range(n):
         if block.classes[c, SIZE] == 0:
@@ -225,7 +255,9 @@ def join_classes(
             number += 1
     while number:
         a = heap[0]
-        b, amount, piece = choice[a, 0], choice[a, 1], choice[a, 2]
+        b = choice[a, 0]
+        amount = choice[a, 1]
+        piece = choice[a, 2]
         if b >= 0 and block.classes[a, SIZE] > 0 and versions[b] == choice[a, 3]:
             p = piece if piece >= 0 else block.classes[b, HEAD]
             while p >= 0:
@@ -244,7 +276,7 @@ def join_classes(
             continue
         choice[a, 0] = -1
         by_slack = convex and slacks[a] > 0.0
-        for attempt in range(4 if by_slack else 2):  # near ones, all; then whatever their slack
+        for attempt in range(4 if by_slack else 2):  # near ones, all; then regardless of slack
             if choice[a, 0] < 0:
                 listed = _list_others(block, a, attempt % 2 == 1, others)
                 weighed = by_slack and attempt < 2
@@ -260,8 +292,10 @@ def join_classes(
 
 
 def holds_rules(rules: SecretRules, block: ClassBlock, k: int) -> bool:
-    """Whether no class breaks a rule."""
+    """Tell whether every class keeps the rules."""
     there = np.flatnonzero(block.classes[:, SIZE])
-    return int(block.classes[there, SIZE].min()) >= k and not any(
-        slack(rules, block.class_tallies[c]) for c in (there if len(rules.secrets) else ())
-    )
+    if int(block.classes[there, SIZE].min()) < k:
+        return False
+    if not len(rules.secrets):
+        return True
+    return not any(slack(rules, block.class_tallies[c]) for c in there)

@@ -1,4 +1,4 @@
-"""What `kernels` has in NumPy, for machines without numba: the same answers, more slowly."""
+"""The functions of `kernels` in NumPy, for machines without numba: slower, the same answers."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def loop(function: F) -> F:
-    """A loop of `costs` and `merging` as it is."""
+    """Return a loop of `costs` and `merging` as it is."""
     return function
 
 

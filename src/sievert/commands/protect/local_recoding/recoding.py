@@ -1,4 +1,4 @@
-"""Local recoding of a table of combinations: blocks, classes in each, and what is left over."""
+"""Local recoding of a table of combinations: blocks, the classes in each, and their pieces."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,16 +33,18 @@ from sievert.methods.full_domain.rules import CLASS_RULES
 from sievert.numerics.acceleration import thread_count
 
 TALLIES = 1 << 25  # numbers in the tallies of a block
-# Combinations among which others are looked for: to join, and to exchange pieces; sweeps over all
-# classes to do so. Those of a table with MANY combinations, where near ones are near enough.
-EFFORT, LESS, MANY = (64, 12, 6), (24, 4, 1), 100_000
-UNCOMPILED = (12, 2, 1)  # and the smallest blocks, where numba is missing
-WIDE = 256  # to join, where a rule bounds a distance
+# The nearest combinations among which partners are searched, those with which pieces are exchanged,
+# and the sweeps over all classes to exchange them.
+EFFORT = (64, 12, 6)
+LESS = (24, 4, 1)  # of a table with more than MANY combinations, in which others are near enough
+MANY = 100_000
+UNCOMPILED = (12, 2, 1)  # if numba is missing; blocks are the smallest then
+WIDE = 256  # the nearest combinations to join with, if a rule bounds a distance
 
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Records of combinations, and the class of each: `amount` records of `combination`."""
+    """The pieces of classes: `amount` records of `combination` are in the class `owner`."""
 
     combination: Ints
     amount: Ints
@@ -60,22 +62,23 @@ def recode_locally(
     most: int | None = None,
     effort: tuple[int, int, int] | None = None,
 ) -> Pieces:
-    """Classes of at least k records that hold the rules, if all records together do.
+    """Make classes of at least k records that keep the rules, if all records together do.
 
-    `codes[i, j]` is the position of combination i in column j. Nothing but the combinations and
-    their counts decides, so the order of the records does not matter.
+    `codes[i, j]` is the position of combination i in column j. The result depends only on the
+    combinations and their counts, so the order of the records does not matter.
     """
-    arrays, rules = column_arrays(columns, weights), secret_rules_arrays(secrets)
-    # Columns in which classes differ at a high cost come first: others need not be looked at then.
+    arrays = column_arrays(columns, weights)
+    rules = secret_rules_arrays(secrets)
+    # Columns in which classes differ at a high cost come first; others often need no look then.
     order = np.argsort(-codes.std(axis=0) * arrays.scale, kind="stable")
     arrays = ColumnArrays(*(part[order] for part in arrays))
     codes = np.ascontiguousarray(codes[:, order])
     tallies = _Tallies([s for s in secrets if s.rules], len(codes))
     most = most or (block_size(len(codes)) if COMPILED else FEWEST)
     most = max(2, min(most, TALLIES // max(tallies.values, 1)))
-    fitness = _Fitness(rules, counts, tallies, k)
-    blocks = [_sorted(codes, ids) for ids in split_blocks(codes, arrays.scale, most, fitness)]
-    chosen = effort or ((EFFORT if len(codes) <= MANY else LESS) if COMPILED else UNCOMPILED)
+    fitness = _Fitness(rules=rules, counts=counts, tallies=tallies, k=k)
+    blocks = [_sort(codes, ids) for ids in split_blocks(codes, arrays.scale, most, fitness)]
+    chosen = _default_effort(len(codes)) if effort is None else effort
 
     def solve(ids: Ints) -> ClassBlock:
         return _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k, chosen)
@@ -86,14 +89,21 @@ def recode_locally(
     for ids, block in parts:
         # A block that cannot hold the rules by itself is recoded together with the one before it.
         while solved and not all(holds_rules(rules, b, k) for b in (block, solved[-1][1])):
-            ids = _sorted(codes, np.append(solved.pop()[0], ids))
+            ids = _sort(codes, np.append(solved.pop()[0], ids))
             block = solve(ids)
         solved.append((ids, block))
-    return _joined([_pieces_of(block, ids) for ids, block in solved])
+    return _join_pieces([_pieces_of(block, ids) for ids, block in solved])
 
 
-def _sorted(codes: Ints, ids: Ints) -> Ints:
-    """Combinations in the order of their codes: those that begin alike are side by side."""
+def _default_effort(combinations: int) -> tuple[int, int, int]:
+    """The effort for a table with a number of combinations."""
+    if not COMPILED:
+        return UNCOMPILED
+    return EFFORT if combinations <= MANY else LESS
+
+
+def _sort(codes: Ints, ids: Ints) -> Ints:
+    """Sort combinations by their codes, so that combinations which begin alike are neighbours."""
     return ids[np.lexsort(codes[ids].T[::-1])]
 
 
@@ -106,7 +116,7 @@ def _solve(
     k: int,
     effort: tuple[int, int, int],
 ) -> ClassBlock:
-    """The classes of one block."""
+    """Make the classes of one block."""
     most, nearer, sweeps = effort
     convex = bool(rules.rules.gradual.any())
     wanted = counts < 2 * k if not len(rules.secrets) else np.ones(len(counts), dtype=bool)
@@ -119,19 +129,22 @@ def _solve(
     if bool((arrays.kinds[:, 0] == TREE).all()):  # a wide label takes further records at no cost
         dissolve_classes(arrays, rules, block, k)
     improve_classes(arrays, rules, block, k, sweeps, nearer)
-    join_classes(arrays, rules, block, k, convex)  # what was left where it was
+    join_classes(arrays, rules, block, k, convex)  # pieces that stayed in their class
     return block
 
 
 class _Fitness:
-    """Whether combinations can be recoded by themselves: 2, 1 (just so) or 0.
+    """The fitness of combinations to be recoded by themselves: 2 (fit), 1 (just fit) or 0.
 
-    They need k records, and must hold the rules as one class. They are fit with half the limit of
-    a distance from the table: a block near the limit would become one class or few.
+    They need k records, and must keep the rules as one class. They are fit if they keep half the
+    limit on a distance from the table: a block near the limit would become one class or few.
     """
 
     def __init__(self, rules: SecretRules, counts: Ints, tallies: "_Tallies", k: int) -> None:
-        self.rules, self.counts, self.tallies, self.k = rules, counts, tallies, k
+        self.rules = rules
+        self.counts = counts
+        self.tallies = tallies
+        self.k = k
         of_classes = list(CLASS_RULES.values())
         distances = [of_classes[number].distance for number in rules.rules.numbers]
         limits = rules.rules.limits / np.where(distances, 2.0, 1.0)
@@ -143,11 +156,15 @@ class _Fitness:
         if not len(self.rules.secrets):
             return 2
         tally = self.tallies.of(ids).sum(axis=0)
-        return 0 if slack(self.rules, tally) > 0 else 1 if slack(self.strict, tally) > 0 else 2
+        if slack(self.rules, tally) > 0:
+            return 0
+        if slack(self.strict, tally) > 0:
+            return 1
+        return 2
 
 
 class _Tallies:
-    """How often combinations have the values of the secrets, one secret beside the other."""
+    """The number of records with each value of the secrets, for each combination."""
 
     def __init__(self, secrets: Sequence[SecretCells], combinations: int) -> None:
         self.begins = np.cumsum([0, *(s.values for s in secrets)])
@@ -159,7 +176,7 @@ class _Tallies:
             self.cells.append((starts, s.value[order], s.counts[order]))
 
     def of(self, ids: Ints) -> Ints:
-        """Those of some combinations."""
+        """Count the values of the combinations `ids`, one secret beside the other."""
         tallies = np.zeros((len(ids), self.values), dtype=np.int64)
         for begin, (starts, value, counts) in zip(self.begins, self.cells, strict=False):
             sizes = starts[ids + 1] - starts[ids]
@@ -171,15 +188,16 @@ class _Tallies:
 
 
 def _pieces_of(block: ClassBlock, ids: Ints) -> Pieces:
-    """The pieces of a block, by class; those of one combination in one class are one."""
-    pieces, width = block.pieces[: int(block.number[0])], len(ids)
+    """The pieces of a block, by class; pieces of one combination in one class become one."""
+    pieces = block.pieces[: int(block.number[0])]
+    width = len(ids)
     distinct, at = np.unique(pieces[:, OWNER] * width + pieces[:, COMBINATION], return_inverse=True)
     amounts = np.bincount(at, pieces[:, AMOUNT]).astype(np.int64)
     return Pieces(ids[distinct % width], amounts, distinct // width)
 
 
-def _joined(parts: Sequence[Pieces]) -> Pieces:
-    """The pieces of all blocks, the classes numbered through."""
+def _join_pieces(parts: Sequence[Pieces]) -> Pieces:
+    """Put the pieces of all blocks together, with new numbers for their classes."""
     ends = np.cumsum([0, *(int(p.owner.max()) + 1 for p in parts)])
     owners = [p.owner + end for p, end in zip(parts, ends[:-1], strict=True)]
     owner = np.unique(np.concatenate(owners), return_inverse=True)[1]

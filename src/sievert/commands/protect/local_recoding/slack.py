@@ -1,4 +1,4 @@
-"""How far a class is from holding the rules about secrets."""
+"""The slack of a class: how far it is from keeping the rules about secrets."""
 
 import numpy as np
 
@@ -10,21 +10,24 @@ from sievert.numerics.acceleration import jit_if_possible
 
 @jit_if_possible
 def slack(secret_rules: SecretRules, tally: Ints) -> float:
-    """How far a class is from holding the rules about secrets, in records; 0 if it holds them.
+    """Measure in records how far a class is from keeping the rules; 0 if it keeps them.
 
-    `tally` counts its values, secret by secret. For a gradual rule it is the excess of the class
-    for every record; for another rule that is broken, every record.
+    `tally` counts the values of the class, secret by secret. A gradual rule adds its excess for
+    every record; another rule that is broken adds every record.
     """
     rules = secret_rules.rules
     total = 0.0
     for s in range(len(secret_rules.begins) - 1):
-        begin, end = secret_rules.begins[s], secret_rules.begins[s + 1]
+        begin = secret_rules.begins[s]
+        end = secret_rules.begins[s + 1]
         own = tally[begin:end]
         totals = secret_rules.totals[begin:end]
         known_totals = secret_rules.known_totals[begin:end]
         tree = secret_rules.trees[s, : secret_rules.heights[s], : len(own)]
         missing = secret_rules.missing[s]
-        values, size, seen = 0, own.sum(), np.empty(len(own), dtype=np.int64)
+        values = 0
+        size = own.sum()
+        seen = np.empty(len(own), dtype=np.int64)
         work = np.empty((2, len(own)), dtype=np.int64)
         for v in range(len(own)):
             if own[v] > 0:

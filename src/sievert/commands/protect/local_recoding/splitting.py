@@ -1,4 +1,4 @@
-"""Classes that are larger than the rules about secrets need, split in two if both hold them.
+"""Large classes are split in two, if both parts keep the rules about secrets.
 
 Nothing is borrowed with such rules, so every combination is in one class.
 """
@@ -19,18 +19,19 @@ from sievert.commands.protect.local_recoding.states import (
     first_block,
 )
 
-CUTS = 8  # of a column that are tried, those that halve a class first
+CUTS = 8  # cuts that are tried in a column, beginning with those nearest to the middle
 
 
 def split_classes(
     columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int
 ) -> ClassBlock:
-    """The classes between two values of the column that costs least afterwards; once more each."""
+    """Split each class between two values of the column that costs least; split the parts again."""
     counts = block.pieces[: len(block.codes), AMOUNT]
     owners = block.pieces[: len(block.codes), OWNER]
     order = np.argsort(owners, kind="stable")
     ends = np.flatnonzero(np.diff(owners[order])) + 1
-    waiting, split = np.split(order, ends), []
+    waiting = np.split(order, ends)
+    split = []
     while waiting:
         whole = waiting.pop()
         best = _cost(columns, block, whole)
@@ -39,17 +40,20 @@ def split_classes(
             for parts in _halves(rules, block, whole, counts, k):
                 cost = sum(_cost(columns, block, part) for part in parts)
                 if cost < best:
-                    best, halves = cost, parts
+                    best = cost
+                    halves = parts
         waiting += halves
-        split += [] if halves else [whole]
+        if not halves:
+            split.append(whole)
     return first_block(block.codes, block.near, counts, block.tallies, split)
 
 
 def _cost(columns: ColumnArrays, block: ClassBlock, own: Ints) -> float:
-    """What some combinations cost as one class, as a sum."""
+    """The cost of some combinations as one class, summed over records."""
     block.own[: len(own), 0] = own
     block.own[: len(own), 1] = block.pieces[own, AMOUNT]
-    size, last = int(block.pieces[own, AMOUNT].sum()), len(block.states) - 1
+    size = int(block.pieces[own, AMOUNT].sum())
+    last = len(block.states) - 1
     return size * float(
         gather(columns, block.codes, block.own, len(own), block.states, last, 1.0, np.inf)
     )
@@ -58,7 +62,7 @@ def _cost(columns: ColumnArrays, block: ClassBlock, own: Ints) -> float:
 def _halves(
     rules: SecretRules, block: ClassBlock, whole: Ints, counts: Ints, k: int
 ) -> Iterator[tuple[Ints, Ints]]:
-    """Of every column the two parts that are most alike in size, if both hold the rules."""
+    """Yield for each column two parts that keep the rules, with sizes as equal as possible."""
     for j in range(block.codes.shape[1]):
         own = whole[np.argsort(block.codes[whole, j], kind="stable")]
         cuts = np.flatnonzero(np.diff(block.codes[own, j])) + 1

@@ -1,4 +1,4 @@
-"""What is kept of classes and of the rules for them, as arrays."""
+"""Classes, their pieces and the rules for them, as arrays."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,12 +9,19 @@ from sievert.arrays import Floats, Ints
 from sievert.methods.full_domain import SecretCells
 from sievert.methods.full_domain.rules import RuleArrays
 
-SIZE, HEAD, MARK = 0, 1, 2  # of a class; a mark tells that it was looked at
-COMBINATION, AMOUNT, OWNER, AFTER = 0, 1, 2, 3  # of a piece; the one after it in its class
+# Columns of the array of classes.
+SIZE = 0
+HEAD = 1
+VISIT = 2  # the last list in which the class was put
+# Columns of the array of pieces.
+COMBINATION = 0
+AMOUNT = 1
+OWNER = 2
+AFTER = 3  # the next piece of its class
 
 
 class SecretRules(NamedTuple):
-    """The rules about secrets: `begins` tells where the values of each secret begin in a tally."""
+    """The rules about secrets; in a tally, the values of secret s begin at `begins[s]`."""
 
     rules: RuleArrays
     secrets: Ints  # of every rule
@@ -29,25 +36,26 @@ class SecretRules(NamedTuple):
 class ClassBlock(NamedTuple):
     """Classes and their pieces, which the loops change in place.
 
-    A class has `classes[c, SIZE]` records (none: it is gone), its pieces are a chain that begins
-    with `classes[c, HEAD]`. A piece has `pieces[p, AMOUNT]` records of one combination; piece i
-    always is one of combination i. Few arrays, because each of them takes time to compile.
+    A class has `classes[c, SIZE]` records, or none if it is gone. Its pieces are a chain that
+    begins with `classes[c, HEAD]`. A piece has `pieces[p, AMOUNT]` records of one combination;
+    piece i always has records of combination i. There are few arrays, because each takes time to
+    compile.
     """
 
     codes: Ints  # of every combination
-    near: Ints  # of every combination the nearest others, nearest first; -1: no more
-    tallies: Ints  # of every combination: its values of the secrets
+    near: Ints  # for every combination the nearest others, nearest first; -1: no more
+    tallies: Ints  # for every combination its values of the secrets
     class_tallies: Ints
     states: Ints  # of every class, and two to work with
     costs: Floats  # of every class, per record
     classes: Ints
     pieces: Ints
-    own: Ints  # to work with: combinations, and how many records of each
-    number: Ints  # how many pieces there are, and the last mark
+    own: Ints  # to work with: combinations, and the records of each
+    number: Ints  # the number of pieces, and the number of lists of classes so far
 
 
 def secret_rules_arrays(secrets: Sequence[SecretCells]) -> SecretRules:
-    """The rules of these secrets as arrays; secrets without rules are left out."""
+    """Put the rules of the secrets into arrays; leave out secrets without rules."""
     ruled = [s for s in secrets if s.rules]
     rules = [(number, rule) for number, s in enumerate(ruled) for rule in s.rules]
     trees = [np.zeros((1, s.values), np.int64) if s.tree is None else s.tree for s in ruled]
@@ -71,29 +79,37 @@ def secret_rules_arrays(secrets: Sequence[SecretCells]) -> SecretRules:
 def first_block(
     codes: Ints, near: Ints, counts: Ints, tallies: Ints, groups: Sequence[Ints] | None = None
 ) -> ClassBlock:
-    """A block with these classes, or every combination by itself; their states are to be made."""
+    """Make a block with the classes `groups`, or with one class for each combination.
+
+    The states of the classes are not computed yet.
+    """
     n = len(counts)
     classes = np.zeros((n, 3), dtype=np.int64)
     classes[:, HEAD] = -1
     pieces = np.zeros((4 * n + 16, 4), dtype=np.int64)
     pieces[:n, COMBINATION] = np.arange(n)
-    pieces[:n, AMOUNT], pieces[:, AFTER] = counts, -1
+    pieces[:n, AMOUNT] = counts
+    pieces[:, AFTER] = -1
     if groups is None:
-        classes[:, HEAD], classes[:, SIZE], pieces[:n, OWNER] = np.arange(n), counts, np.arange(n)
+        classes[:, HEAD] = np.arange(n)
+        classes[:, SIZE] = counts
+        pieces[:n, OWNER] = np.arange(n)
     for own in groups or ():
-        classes[own[0], HEAD], classes[own[0], SIZE] = own[0], counts[own].sum()
-        pieces[own, OWNER], pieces[own[:-1], AFTER] = own[0], own[1:]
+        classes[own[0], HEAD] = own[0]
+        classes[own[0], SIZE] = counts[own].sum()
+        pieces[own, OWNER] = own[0]
+        pieces[own[:-1], AFTER] = own[1:]
     class_tallies = np.zeros_like(tallies)
     np.add.at(class_tallies, pieces[:n, OWNER], tallies)
     return ClassBlock(
-        codes,
-        near,
-        tallies,
-        class_tallies,
-        np.zeros((n + 2, codes.shape[1], 4), dtype=np.int64),
-        np.zeros(n),
-        classes,
-        pieces,
-        np.zeros((len(pieces), 2), dtype=np.int64),
-        np.array([n, 0]),
+        codes=codes,
+        near=near,
+        tallies=tallies,
+        class_tallies=class_tallies,
+        states=np.zeros((n + 2, codes.shape[1], 4), dtype=np.int64),
+        costs=np.zeros(n),
+        classes=classes,
+        pieces=pieces,
+        own=np.zeros((len(pieces), 2), dtype=np.int64),
+        number=np.array([n, 0]),
     )
