@@ -31,7 +31,6 @@ class Form(IntEnum):
     DOUBT = 5  # minus its records times the entropy of the secret in the class, in bits
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class ClassSum:
     """A limit as a sum over classes; see the module."""

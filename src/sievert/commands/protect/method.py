@@ -91,7 +91,7 @@ def seed_remark(seed: int) -> Remark:
 
 def method(how: How) -> Callable[[RecordTable, ProtectSettings], RecordRelease]:
     """Import the function that makes a release by a method."""
-    module, _, name = METHODS[how].function.partition(".")
+    module, _, name = METHODS[how].function.rpartition(".")
     function: Callable[[RecordTable, ProtectSettings], RecordRelease] = getattr(
         import_module(f"sievert.commands.protect.{module}"), name
     )

@@ -1,1 +1,1 @@
-"""Regions: a table of combinations split into boxes of hierarchy labels that meet a whole policy."""
+"""Regions: combinations split into boxes of hierarchy labels that meet a whole policy."""

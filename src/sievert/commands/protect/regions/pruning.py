@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
-from sievert.commands.protect.regions.tree import CLASS, ONLY_SPLIT, ONLY_SUPPRESSED, Tree
+from sievert.commands.protect.regions.tree import CLASS, Tree
 from sievert.numerics.acceleration import jit_if_possible
 
 KEPT = 0  # a node that is a class

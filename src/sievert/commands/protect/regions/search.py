@@ -73,7 +73,9 @@ class Regions:
     growth: Growth
 
 
-def find_regions(problem: RegionProblem, modes: tuple[int, ...] = (STRICT, SUPPRESS)) -> Regions | None:
+def find_regions(
+    problem: RegionProblem, modes: tuple[int, ...] = (STRICT, SUPPRESS)
+) -> Regions | None:
     """Find the regions of least loss among several trees; None if none meets all limits."""
     best: tuple[Tree, Choice, Growth] | None = None
     bounds = problem.demands.sums.bounds
@@ -91,7 +93,9 @@ def find_regions(problem: RegionProblem, modes: tuple[int, ...] = (STRICT, SUPPR
             best = _better(problem, best, each, _rolled_out(problem, choice, each))
     tree, choice, growth = best
     owner, gone = owners(tree, choice.steps)
-    return Regions(owner=owner, gone=gone, loss=choice.loss, tree=tree, choice=choice, growth=growth)
+    return Regions(
+        owner=owner, gone=gone, loss=choice.loss, tree=tree, choice=choice, growth=growth
+    )
 
 
 def _growths(problem: RegionProblem, modes: tuple[int, ...], prices: Floats) -> Iterator[Growth]:

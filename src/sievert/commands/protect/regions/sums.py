@@ -1,14 +1,15 @@
 """The limits of a policy on the whole table as arrays: sums over classes, for compiled loops."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sievert.arrays import Bools, Floats, Ints
+from sievert.arrays import Floats, Ints
 from sievert.commands.protect.local_recoding.states import SecretRules, secret_rules_arrays
 from sievert.measures.class_sums import SUM_RULES, ClassSum, Form
+from sievert.measures.classes import DEFAULT_BELOW
 from sievert.methods.full_domain import SecretCells
 from sievert.numerics.acceleration import jit_if_possible
 from sievert.policy import Policy
@@ -54,6 +55,7 @@ class Demands:
     rules: SecretRules
     sums: SumArrays
     cells: Cells
+    counts: Ints  # records of every combination
     tally: int  # places of a tally
     names: tuple[str, ...]  # of every sum its limit, as a policy writes it
 
@@ -62,23 +64,7 @@ class Demands:
         bounds = self.sums.bounds.copy()
         for at, less in by.items():
             bounds[at] -= less
-        return Demands(
-            k=self.k,
-            rules=self.rules,
-            sums=self.sums._replace(bounds=bounds),
-            cells=self.cells,
-            tally=self.tally,
-            names=self.names,
-        )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _SummedSecret:
-    """A secret as a sum looks at it: its values, or the parts that they are merged to."""
-
-    cells: SecretCells
-    part_of: Ints | None  # of every value its part
-    values: int
+        return replace(self, sums=self.sums._replace(bounds=bounds))
 
 
 def demands_of(
@@ -104,7 +90,8 @@ def demands_of(
     spans: list[tuple[int, int, int]] = []
     names: list[str] = []
     ones = np.ones(int(counts.sum()), dtype=np.int64)
-    size = int(parameters.get("records_below", {}).get("k", 2))
+    below = parameters.get("records_below", {}).get("k", DEFAULT_BELOW)
+    size = int(below) if isinstance(below, int) else max(int(each) for each in below)
     for measure, limit in {**policy.everywhere, **policy.reidentification}.items():
         rule = SUM_RULES.get(measure)
         bound = None if rule is None else getattr(limit, rule.side)
@@ -128,6 +115,7 @@ def demands_of(
         rules=rules,
         sums=_arrays(sums, spans),
         cells=_cells(placed, len(counts)),
+        counts=counts,
         tally=begin,
         names=tuple(names),
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sievert.arrays import Bools, Floats, Ints
+from sievert.arrays import Floats, Ints
 from sievert.commands.protect.local_recoding.columns import ENDS, ColumnArrays
 from sievert.commands.protect.local_recoding.slack import slack
 from sievert.commands.protect.local_recoding.states import SecretRules
