@@ -70,8 +70,9 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "joint counts without multiplicity": (
         SECRET_COUNTS, '"SELECT nq, ns, n, COUNT(*) AS m FROM "',
         '"SELECT nq, ns, n, CAST(1 AS BIGINT) AS m FROM "'),
-    "n - 1": (TARGET, "        super().__init__(counts)\n        self.counts = counts\n",
-              "        super().__init__(counts)\n        self.records -= 1\n        self.counts = counts\n"),
+    "n - 1": (TARGET, "        self.counts = counts\n\n    @property\n    def people",
+              "        self.counts = counts\n        self.records -= 1\n\n"
+              "    @property\n    def people"),
     "classes of one quasi-identifier": (
         "measurement/table_measures.py", "            self.roles.quasi,\n            secret,\n",
         "            self.roles.quasi[:1],\n            secret,\n"),

@@ -796,7 +796,7 @@ def test_records_stay_in_the_database(towns: str, tmp_path: Path) -> None:
 def test_the_cells_are_private(towns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the database sends lies in a file of ours only, and not for long."""
     modes = []
-    real = reading.arriving
+    real = reading.select_from_file
     through_a_file(monkeypatch)
 
     def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:

@@ -17,6 +17,7 @@ from sievert.attacks.attack import (
 )
 from sievert.counts.cube import Cube
 from sievert.formatting import percent, plural, significant
+from sievert.formatting.remarks import Remark
 from sievert.measures import kernel
 from sievert.measures.measure import NOTHING_TO_LEARN, Value
 
@@ -31,7 +32,7 @@ class Words:
 
 
 RULED_OUT = (1, 2, 3)
-NONE_LEFT = "no class has so many values"
+NONE_LEFT = Remark("values_used_up")
 SECRET = Words()
 MERGED = Words("what the secret means", "all values mean the same", "Nobody's value is certain")
 ORIGINAL = Words(

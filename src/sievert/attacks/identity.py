@@ -32,13 +32,14 @@ from sievert.attacks.register_matching import (
 )
 from sievert.counts.cube import Cube
 from sievert.formatting import percent, plural
+from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import combination_codes
 from sievert.measures import kernel
 from sievert.measures.measure import NOTHING_TO_LEARN, Value
 
 RECORD = "which record is whose"
-NO_MATCH = "no row has a candidate"
+NO_MATCH = Remark("no_candidate")
 
 
 # -- black box ------------------------------------------------------------------------------------

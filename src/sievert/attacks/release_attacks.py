@@ -35,7 +35,7 @@ from sievert.measures import kernel
 from sievert.measures.measure import NOTHING_TO_LEARN, Value
 from sievert.measures.target import SecretTarget
 
-ABSENT = "the value does not occur"
+ABSENT = Remark("value_absent")
 NUMBERS = ("prior", "posterior", "gain", "ratio", "semantic_discrimination_rate")
 
 

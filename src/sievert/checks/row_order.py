@@ -188,7 +188,7 @@ def _rankings(
 ) -> Iterator[Ints]:
     """The rank of each code in every known order of texts; missing ones come first, or last."""
     present = {text for text in texts if text is not None}
-    keys: list[Callable[[str], Any]] = [str, _folded, _by_numbers]
+    keys: list[Callable[[str], Any]] = [str, _fold_case, _by_numbers]
     numbers = _as_numbers(present - {mark})
     if numbers is not None:
         lowest = min(numbers.values(), default=0) - 1
@@ -202,7 +202,7 @@ def _rankings(
             yield np.array([missing if text is None else place[text] for text in texts])
 
 
-def _folded(text: str) -> tuple[str, str]:
+def _fold_case(text: str) -> tuple[str, str]:
     """A text without regard to case."""
     return text.casefold(), text
 

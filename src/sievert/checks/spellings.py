@@ -85,7 +85,7 @@ class Respelt:
 
         If a value is `named` somewhere, its spellings become this value.
         """
-        merged = {name: self.decisive[name].merging(named) for name in self.columns}
+        merged = {name: self.decisive[name].choose_values(named) for name in self.columns}
         known = {name: own for name, own in merged.items() if own}
         return merge_spellings(rows, [*columns], known) if known else None
 

@@ -293,12 +293,12 @@ class CodedPeople(PeopleCounter):
         counted = self._count(quasi)
         return None if counted is None else counted[0]
 
-    def seen(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
+    def count_sightings(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
         """Count the classes in which people were seen, and the people of these classes."""
         counted = self._count(quasi)
         return None if counted is None else counted[1]
 
-    def lacking(self, quasi: tuple[str, ...]) -> int | None:
+    def count_lacking(self, quasi: tuple[str, ...]) -> int | None:
         """Count the rows that lack a quasi-identifier."""
         classes = self._records.cube(quasi)
         return None if classes is None else int(classes.counts[classes.lacking].sum())

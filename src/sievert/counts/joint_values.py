@@ -101,10 +101,13 @@ class CommonValues:
     none_common: Bools
 
 
-def count_common_values(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> CommonValues:
+def count_common_values(
+    joint: Sequence[Ints], sets: Sequence[ValueSets], few: int = FEW
+) -> CommonValues:
     """Count the values that classes in several releases have in common, for each combination.
 
-    Every combination has a class in at least one of the releases.
+    Every combination has a class in at least one of the releases. With at most `few` values, the
+    set of a class is a bit for each value.
 
     >>> first = ValueSets(np.array([0, 0, 1, 1]), np.array([1, 2, 1, 2]), 4)
     >>> second = ValueSets(np.array([0, 0, 1, 1]), np.array([1, 3, 2, 3]), 4)
@@ -117,15 +120,18 @@ def count_common_values(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Com
     )
     alone = np.where(sizes > 0, sizes, np.iinfo(np.int64).max).min(axis=0)
     alone[alone == np.iinfo(np.int64).max] = 1  # nothing but missing values
-    together = _common(joint, sets)
+    together = _common(joint, sets, few)
     none_common = together == 0
     rest = np.flatnonzero(none_common)
     if len(rest):
-        together[rest] = _smallest_of_runs([c[rest] for c in joint], sets, alone[rest])
+        joint_rest = [classes[rest] for classes in joint]
+        together[rest] = _smallest_of_runs(joint_rest, sets, alone[rest], few)
     return CommonValues(together, alone, none_common)
 
 
-def _smallest_of_runs(joint: Sequence[Ints], sets: Sequence[ValueSets], smallest: Ints) -> Ints:
+def _smallest_of_runs(
+    joint: Sequence[Ints], sets: Sequence[ValueSets], smallest: Ints, few: int
+) -> Ints:
     """The size of the smallest set, not empty, that some consecutive releases have in common."""
     any_value = [
         np.where((c != ABSENT) & s.lacks[c], ABSENT, c) for c, s in zip(joint, sets, strict=True)
@@ -133,14 +139,14 @@ def _smallest_of_runs(joint: Sequence[Ints], sets: Sequence[ValueSets], smallest
     for first in range(len(sets)):
         for last in range(first + 2, len(sets) + 1):
             for reading in (joint, any_value):
-                common = _common(reading[first:last], sets[first:last])
+                common = _common(reading[first:last], sets[first:last], few)
                 smallest = np.where(common > 0, np.minimum(smallest, common), smallest)
     return smallest
 
 
-def _common(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Ints:
+def _common(joint: Sequence[Ints], sets: Sequence[ValueSets], few: int) -> Ints:
     """Count the known values that all classes of each combination have; 0 without a class."""
-    if sets[0].number <= FEW:
+    if sets[0].number <= few:
         return _common_bits(joint, sets)
     absent = np.iinfo(np.int64).max
     sizes = np.stack(

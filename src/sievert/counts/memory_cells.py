@@ -44,11 +44,11 @@ class PeopleCounter:
         """The histogram of class sizes, in people."""
         return None
 
-    def seen(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
+    def count_sightings(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
         """Count the classes in which people were seen, and the people of these classes."""
         return None
 
-    def lacking(self, quasi: tuple[str, ...]) -> int | None:
+    def count_lacking(self, quasi: tuple[str, ...]) -> int | None:
         """Count the rows that lack a quasi-identifier."""
         return None
 

@@ -216,13 +216,13 @@ class PeopleQuestions(Questions):
 
     def _lacking(self, quasi: tuple[str, ...]) -> int:
         """Count the rows that lack a quasi-identifier."""
-        lacking = self.counter.lacking(quasi)
+        lacking = self.counter.count_lacking(quasi)
         if lacking is not None:
             return lacking
         return self._count_records(self._any_missing(quasi))
 
     def _people_counts(self, quasi: tuple[str, ...]) -> PeopleCounts:
-        counted = self.counter.seen(quasi)
+        counted = self.counter.count_sightings(quasi)
         if counted is not None:
             return counted
         sightings = self.sightings(quasi, None)

@@ -51,7 +51,7 @@ class Spellings:
     values: int = 0  # in all groups
     compared: bool = True  # whether all values were compared
 
-    def merging(self, preferred: Collection[str] = ()) -> dict[str, str] | None:
+    def choose_values(self, preferred: Collection[str] = ()) -> dict[str, str] | None:
         """Choose the value that each other value of its group becomes; None for too many values.
 
         It is one of the `preferred` values, or the first of its group.

@@ -13,7 +13,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.formatting.remarks import Remark
-from sievert.losses.loss import Loss, LossKind, Release, in_order, without
+from sievert.losses.loss import Loss, LossKind, Release, in_order, undefined_loss
 from sievert.losses.numeric_columns import (
     NO_RECORDS,
     correlations,
@@ -46,20 +46,26 @@ def scalar(rho: float) -> float | None:
 
 
 def gaussian_information(
-    cov_u: Matrix, cov_v: Matrix, cov_uv: Matrix, dependent: float = DEPENDENT
+    cov_u: Matrix,
+    cov_v: Matrix,
+    cov_uv: Matrix,
+    dependent: float = DEPENDENT,
+    *,
+    most_exact: int = EXACT,
 ) -> float | None:
     """I(U;V) of Gaussian vectors from their covariances, in bits; None where it is unbounded.
 
     It is -1/2 log2 det(I - P·P^T), computed as a sum over the variables of V: -1/2 log2 of the
     share of the variance that remains once U is known, given the variables before it. A variable
-    that others of its own vector determine is left out.
+    that others of its own vector determine is left out. Up to `most_exact` columns, the matrix is
+    worked on in exact fractions.
 
     >>> round(gaussian_information([[4.0]], [[1.0]], [[1.6]]), 9)
     0.736965594
     """
     u, v, uv = (np.asarray(m, dtype=np.float64) for m in (cov_u, cov_v, cov_uv))
     joint = np.block([[u, uv], [uv.T, v]])
-    exact = len(joint) <= EXACT
+    exact = len(joint) <= most_exact
     given = _VarianceLeft(joint, exact)
     alone = _VarianceLeft(v, exact)
     for i in range(len(u)):
@@ -129,7 +135,7 @@ def gaussian_loss(release: Release) -> Loss:
     known = {c.name for c in release.quasi}
     columns = [c for c in numeric_columns(release).columns if c.name in known]
     if not columns:
-        return without(Remark("no_numeric_quasi"))
+        return undefined_loss(Remark("no_numeric_quasi"))
     numbers = {c.name: original_numbers(c) for c in release.secrets}
     secrets = {name: x for name, x in numbers.items() if x is not None}
     variables = [c.numbers[side] for side in (0, 1) for c in columns] + list(secrets.values())

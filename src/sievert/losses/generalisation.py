@@ -19,7 +19,7 @@ from sievert.losses.loss import (
     PairedColumn,
     Release,
     needs_records,
-    without,
+    undefined_loss,
 )
 from sievert.measures import kernel
 
@@ -96,7 +96,7 @@ def average_class_size(release: Release) -> Loss:
     sizes, suppressed = _classes(release)
     details = {"suppressed": suppressed, "classes": len(sizes)}
     if not len(sizes):
-        return without(ALL_SUPPRESSED, **details)
+        return undefined_loss(ALL_SUPPRESSED, **details)
     return Loss(kernel.ratio(release.records - suppressed, len(sizes)), details=details)
 
 

@@ -196,7 +196,7 @@ class Loss:
         )
 
 
-def without(reason: Remark, **details: Any) -> Loss:
+def undefined_loss(reason: Remark, **details: Any) -> Loss:
     """A loss that does not exist, and why."""
     return Loss(None, reason, details=details)
 
@@ -220,7 +220,7 @@ def needs_records(compute: Callable[[Release], Loss]) -> Callable[[Release], Los
 
     @wraps(compute)
     def compute_or_refuse(release: Release) -> Loss:
-        return compute(release) if release.records else without(Remark("no_records"))
+        return compute(release) if release.records else undefined_loss(Remark("no_records"))
 
     return compute_or_refuse
 

@@ -23,7 +23,7 @@ from sievert.losses.loss import (
     Release,
     computed_once,
     needs_records,
-    without,
+    undefined_loss,
 )
 from sievert.measures import kernel
 
@@ -64,7 +64,7 @@ HELLINGER_MARGINS = LossKind(
 def hellinger_pairs(release: Release) -> Loss:
     """The mean over pairs of columns of the distance between their joint distributions."""
     if len(release.columns) == 1:
-        return without(ONE_COLUMN)
+        return undefined_loss(ONE_COLUMN)
     texts = {c.name: _texts(c) for c in release.columns}
     distances = {
         (a, b): texts[a].distance_with(texts[b]) for a, b in itertools.combinations(texts, 2)

@@ -86,7 +86,7 @@ class CategoricalColumn:
             times = np.bincount(column.original, minlength=len(column.values))
             atoms = np.minimum(ranks(times), MOST_ATOMS)
         size = int(atoms.max()) + 1
-        rows, more = _general(column, atoms, _own(column, number, edges, atoms), size)
+        rows, more = _rows_of_sets(column, atoms, _own_atoms(column, number, edges, atoms), size)
         spread = np.concatenate((np.eye(size), more))
         rows = np.append(np.where(rows == GONE, len(spread), rows), len(spread))
         return cls(
@@ -110,7 +110,7 @@ class CategoricalColumn:
         return _smooth(self.counts, 1.0 / self.size), _smooth(released, 1.0 / self.size)
 
 
-def _own(
+def _own_atoms(
     column: PairedColumn, number: NumericColumn | None, edges: Floats | None, atoms: Ints
 ) -> Ints:
     """The atom of each label that is a value itself or a number; GONE for others."""
@@ -127,7 +127,7 @@ def _own(
     return np.where((own == GONE) & ~np.isnan(after), nearest, own)
 
 
-def _general(column: PairedColumn, atoms: Ints, rows: Ints, size: int) -> tuple[Ints, Floats]:
+def _rows_of_sets(column: PairedColumn, atoms: Ints, rows: Ints, size: int) -> tuple[Ints, Floats]:
     """Make rows for the labels that stand for sets of values; the rarest labels share a row."""
     general = np.flatnonzero(rows == GONE)
     pairs = _below(column, general)
@@ -193,10 +193,10 @@ def _cost(counts: Floats, chances: Floats) -> float:
     return total((counts * -np.log2(chances)).ravel()) / float(counts.sum())
 
 
-def spanning(weights: Floats) -> list[tuple[int, int]]:
+def spanning_tree(weights: Floats) -> list[tuple[int, int]]:
     """The tree of greatest weight as pairs (parent, child), from column 0 on; the first of ties.
 
-    >>> spanning(np.array([[0, 1, 5], [1, 0, 3], [5, 3, 0]]))
+    >>> spanning_tree(np.array([[0, 1, 5], [1, 0, 3], [5, 3, 0]]))
     [(0, 2), (2, 1)]
     """
     joined: list[int] = [0]
@@ -233,7 +233,7 @@ def _tree(columns: Sequence[CategoricalColumn]) -> dict[str, Any]:
     costs = []
     trees = []
     for side in (0, 1):
-        edges = spanning(weights[side])
+        edges = spanning_tree(weights[side])
         bits = [_cost(columns[0].counts, columns[0].chances[side])]
         for i, j in edges:
             if i < j:

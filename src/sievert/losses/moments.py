@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.formatting.remarks import Remark, figure
-from sievert.losses.loss import Loss, LossKind, Release, without
+from sievert.losses.loss import Loss, LossKind, Release, undefined_loss
 from sievert.losses.numeric_columns import (
     SINGULAR,
     NumericColumn,
@@ -44,7 +44,7 @@ def probabilistic_information_loss(release: Release) -> Loss:
     """The chance that a sample like the original has statistics nearer to it than the release."""
     numbers = numeric_columns(release)
     if not numbers.columns:
-        return without(NO_NUMBERS)
+        return undefined_loss(NO_NUMBERS)
     own = [(c, _single(c)) for c in numbers.columns]
     details: dict[str, Any] = {
         kind: _with_mean({"columns": {c.name: single[kind] for c, single in own}})
@@ -222,7 +222,7 @@ def covariance_discrepancy(release: Release) -> Loss:
     """Mean |v_ij - v'_ij|/(s_i·s_j) over i <= j."""
     columns, covariances, _ = _matrices(release)
     if not columns:
-        return without(ALL_CONSTANT if numeric_columns(release).columns else NO_NUMBERS)
+        return undefined_loss(ALL_CONSTANT if numeric_columns(release).columns else NO_NUMBERS)
     return _discrepancy(*covariances, 0)
 
 
@@ -243,7 +243,7 @@ COVARIANCE_DISCREPANCY = LossKind(
 def correlation_discrepancy(release: Release) -> Loss:
     """Mean |r_ij - r'_ij| over i < j."""
     columns, _, correlations = _matrices(release)
-    return without(ONE_NUMBER) if columns < 2 else _discrepancy(*correlations, 1)
+    return undefined_loss(ONE_NUMBER) if columns < 2 else _discrepancy(*correlations, 1)
 
 
 CORRELATION_DISCREPANCY = LossKind(
@@ -267,7 +267,7 @@ def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
     b = new[upper]
     there = ~(np.isnan(a) | np.isnan(b))
     if not there.any():
-        return without(NOTHING_LEFT)
+        return undefined_loss(NOTHING_LEFT)
     a = a[there]
     b = b[there]
     apart = np.abs(a - b)
@@ -287,13 +287,13 @@ def eigenvalue_discrepancy(release: Release) -> Loss:
     """Sum of |e_i - e'_i|/e_i over the eigenvalues of the correlation matrices, largest first."""
     columns, _, correlations = _matrices(release)
     if columns < 2:
-        return without(ONE_NUMBER)
+        return undefined_loss(ONE_NUMBER)
     for m, reason in zip(correlations, (NO_RECORDS, CONSTANT_AFTER), strict=True):
         if np.isnan(m).any():
-            return without(reason)
+            return undefined_loss(reason)
     before, after = (np.linalg.eigvalsh(m)[::-1] for m in correlations)
     if before[-1] <= SINGULAR * before[0]:
-        return without(SINGULAR_ORIGINAL)
+        return undefined_loss(SINGULAR_ORIGINAL)
     apart = (np.abs(before - after) / before).tolist()
     return Loss(
         math.fsum(apart),

@@ -22,7 +22,7 @@ from sievert.losses.loss import (
     PairedColumn,
     Release,
     in_order,
-    without,
+    undefined_loss,
 )
 from sievert.losses.models import cuts, parts
 
@@ -179,9 +179,9 @@ def prediction(release: Release) -> Loss:
     release = in_order(release)
     targets = {c.name: c for c in release.columns if c.name in names}
     if not targets:
-        return without(NOTHING_TO_PREDICT)
+        return undefined_loss(NOTHING_TO_PREDICT)
     if release.records < 2:
-        return without(ONE_RECORD)
+        return undefined_loss(ONE_RECORD)
     rng = np.random.default_rng([release.seed, STREAM])
     fold = np.zeros(release.records, dtype=np.int64)
     fold[rng.permutation(release.records)[: release.records // 2]] = 1

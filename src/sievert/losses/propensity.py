@@ -18,7 +18,7 @@ import numpy as np
 from sievert.arrays import Bools, Floats, Ints
 from sievert.formatting.remarks import Remark
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Loss, LossKind, PairedColumn, Release, without
+from sievert.losses.loss import GONE, Loss, LossKind, PairedColumn, Release, undefined_loss
 from sievert.losses.numeric_columns import NumericColumn, numeric_columns, ranks
 
 ALIASED = 1e-9  # share of its variance that a term must keep beside others
@@ -352,7 +352,7 @@ def summarize_propensities(
 def pmse(release: Release) -> Loss:
     """The mean squared distance of the propensities from the released share of the records."""
     if not release.quasi[0].here.any():
-        return without(NOTHING_RELEASED)
+        return undefined_loss(NOTHING_RELEASED)
     numbers = {c.name: c for c in numeric_columns(release).columns}
     codings = [
         _numbers(c, numbers[c.name]) if c.name in numbers else _categories(c)

@@ -145,19 +145,22 @@ def t_closeness_ordered(target: SecretTarget, options: Options) -> MeasureResult
     return MeasureResult(float(distance), details=which)
 
 
-def _ordered_distances(ranked: Ranked, records: int) -> Floats:
+def _ordered_distances(ranked: Ranked, records: int, compile_from: int = COMPILE) -> Floats:
     """The distance of every class in floating point, with an error of about 1e-12.
 
     Between two values that occur in a class, the cumulated share of the class is constant and that
     of the table rises. So the sum of |difference| over these ranks follows from cumulated sums of
     the table and the one rank where the sign changes: no class needs an array over all values.
+    From `compile_from` cells on, compiled code is used if it is loaded.
     """
     m = len(ranked.totals)
     table = np.cumsum(ranked.totals) / records  # P(0..i)
     summed = np.concatenate([[0.0], np.cumsum(table)])  # sum of P over ranks < i
     starts = ranked.starts
     ranks = ranked.ranks
-    loops = len(ranks) >= COMPILE and "numba" in sys.modules and compile_loops(_walk_classes)
+    loops = None
+    if len(ranks) >= compile_from and "numba" in sys.modules:
+        loops = compile_loops(_walk_classes)
     if loops:
         distances = np.empty(len(starts))
         loops[0](ranks, ranked.counts, np.append(starts, len(ranks)), table, summed, distances)

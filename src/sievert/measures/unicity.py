@@ -6,7 +6,9 @@ interval.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +32,26 @@ class Unicity:
     samples: int | None = None  # None where exact
     seed: int | None = None
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Unicity":
+        """Read it back from the JSON."""
+        return cls(
+            sightings=data["sightings"],
+            value=data["value"],
+            low=data["low"],
+            high=data["high"],
+            samples=data["samples"],
+            seed=data["seed"],
+        )
+
+    @property
+    def exact(self) -> bool:
+        """Whether all choices were counted."""
+        return self.samples is None
+
     def to_dict(self) -> dict[str, object]:
         """As it stands in the JSON."""
-        return {**vars(self), "unit": "1", "riskier": "high", "exact": self.samples is None}
+        return {**vars(self), "unit": "1", "riskier": "high", "exact": self.exact}
 
 
 class Trajectories:

@@ -290,7 +290,7 @@ ENOUGH = 6.0  # standard deviations
 SEEN = 4.0  # standard deviations that are hardly chance, but no proof
 
 
-def needed(moments: Moments) -> float:
+def least_excess(moments: Moments) -> float:
     """The number of records of 6 standard deviations.
 
     A deviation below one record counts as one: if almost nothing agrees by chance, numbers of
@@ -301,12 +301,12 @@ def needed(moments: Moments) -> float:
 
 def exceeds(moments: Moments) -> bool:
     """Whether more records agree than by chance."""
-    return moments.found - moments.expected > needed(moments)
+    return moments.found - moments.expected > least_excess(moments)
 
 
 def could_exceed(moments: Moments) -> bool:
     """Whether perfect agreement would be more than chance."""
-    return moments.most - moments.expected > needed(moments)
+    return moments.most - moments.expected > least_excess(moments)
 
 
 def seems_paired(column: PairedColumn, moments: Moments, strata: Ints | None = None) -> bool:

@@ -30,7 +30,7 @@ from sievert.pairing.agreement import (
     agreement,
     could_exceed,
     exceeds,
-    needed,
+    least_excess,
     rank_correlation,
     rank_correlation_deviations,
     seems_paired,
@@ -60,12 +60,12 @@ class Pairing:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Pairing":
-        """Read back from the JSON how records were paired."""
+        """Read the entry of the JSON."""
         return cls(
             paired=data.get("paired"),
             by=data.get("by", ""),
-            columns=tuple(data.get("columns", ())),
-            excess=tuple(data.get("excess", ())),
+            columns=tuple(data.get("columns") or ()),
+            excess=tuple(data.get("excess") or ()),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,28 +124,29 @@ class _ColumnEvidence:
         self.moments = self.column.moments()
 
     @cached_property
-    def shifted(self) -> int:
+    def most_shifted(self) -> int:
         """The largest number of records that agree with the release shifted by some rows."""
         return max(self.column.count(shift) for shift in SHIFTS)
 
     @property
     def _beside(self) -> float:
-        return max(self.moments.expected, self.shifted)
+        return max(self.moments.expected, self.most_shifted)
 
     @property
     def speaks(self) -> bool:
         """Whether the column speaks for the order."""
-        return exceeds(self.moments) and self.moments.found - self._beside > needed(self.moments)
+        least = least_excess(self.moments)
+        return exceeds(self.moments) and self.moments.found - self._beside > least
 
     @property
     def is_shifted(self) -> bool:
         """Whether more records agree after a shift: rows were lost or added at the beginning."""
-        return self.shifted - self.moments.found > needed(self.moments)
+        return self.most_shifted - self.moments.found > least_excess(self.moments)
 
     @property
     def could_speak(self) -> bool:
         """Whether perfect agreement would exceed chance and all shifts."""
-        return self.moments.most - self._beside > needed(self.moments)
+        return self.moments.most - self._beside > least_excess(self.moments)
 
     @property
     def may_speak(self) -> bool:

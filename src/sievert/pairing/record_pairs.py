@@ -245,7 +245,7 @@ def tells_rows(column: PairedColumn) -> bool:
     return bool((step >= 0).all() or (step <= 0).all() or 2 * different > len(place))
 
 
-def _paired(
+def _pair_column(
     name: str,
     before: Ints,
     after: Ints,
@@ -283,7 +283,7 @@ def pair_in_order(
         labels = same_numbers(values, release.values[theirs])
         before = np.asarray(original.codes[mine], dtype=np.int64)
         after = np.asarray(release.codes[theirs], dtype=np.int64)
-        pairs.append(_paired(name, before, after, values, labels, hierarchies))
+        pairs.append(_pair_column(name, before, after, values, labels, hierarchies))
     return pairs
 
 
@@ -308,7 +308,7 @@ def pair_columns(
         else:  # a column that was left out tells nothing
             labels = (ROOT,)
             released = np.where(at == GONE, GONE, 0)
-        return _paired(name, codes, released, values, labels, hierarchies)
+        return _pair_column(name, codes, released, values, labels, hierarchies)
 
     return Release(
         quasi=tuple(column(q) for q in quasi),
@@ -370,7 +370,7 @@ def pairing_notes(
             continue
         changed = int(np.count_nonzero(differs(column)))
         if changed:
-            yield Remark("secret_changed", values=_released(changed), column=name)
+            yield Remark("secret_changed", values=_released_values(changed), column=name)
     for column in (c for c in release.columns if c.name not in lacking):
         name = repr(column.name)
         if is_moved(column):
@@ -382,12 +382,12 @@ def pairing_notes(
             unread = coverage.records(coverage.unknown & ~coverage.listed)
             strayed = coverage.records(coverage.strayed)
             if unread:
-                yield Remark("no_place", values=_released(unread), column=name)
+                yield Remark("no_place", values=_released_values(unread), column=name)
             if strayed:
-                yield Remark("not_above", values=_released(strayed), column=name)
+                yield Remark("not_above", values=_released_values(strayed), column=name)
 
 
-def _released(number: int) -> Things:
+def _released_values(number: int) -> Things:
     return plural(number, "released value")
 
 

@@ -1,18 +1,28 @@
 """The attacks on a synthetic table that saw something, by name."""
 
+from collections.abc import Sequence
+
 from sievert.formatting import printable
-from sievert.report.parts import Data, ReportPart
+from sievert.report.parts import ReportPart
 
 MOST_NAMED = 3  # inferred columns in a sentence
+NAMES = {  # of the attacks
+    "copies": "name_copies",
+    "unique_copies": "name_unique_copies",
+    "singling_out": "name_singling_out",
+    "linkability": "name_linkability",
+    "inference": "name_inference",
+    "attribute_disclosure": "name_attribute_disclosure",
+    "membership": "name_membership",
+}
 
 
-def alarm_names(part: ReportPart, table: Data, alarms: list[str]) -> list[str]:
-    """Name the attacks that saw something; of many inferred columns only count them."""
-    names = [part.say(f"name_{alarm}") for alarm in alarms if "." not in alarm]
+def alarm_names(part: ReportPart, alarms: Sequence[str], inferred: int) -> list[str]:
+    """Name the attacks that saw something; of many among the `inferred` columns only count them."""
+    names = [part.say(NAMES[alarm]) for alarm in alarms if "." not in alarm]
     secrets = [alarm for alarm in alarms if "." in alarm]
     if len(secrets) > MOST_NAMED:
-        every = len(table["attacks"]["inference"])
-        return [*names, part.say("inferred_columns", number=len(secrets), all=every)]
+        return [*names, part.say("inferred_columns", number=len(secrets), all=inferred)]
     return [*names, *(attack_name(part, alarm) for alarm in secrets)]
 
 
@@ -20,5 +30,5 @@ def attack_name(part: ReportPart, name: str) -> str:
     """Name one attack, with the secret that it infers."""
     attack, _, secret = name.partition(".")
     if not secret:
-        return part.say(f"name_{attack}")
-    return part.say("name_of_secret", attack=part.say(f"name_{attack}"), secret=printable(secret))
+        return part.say(NAMES[attack])
+    return part.say("name_of_secret", attack=part.say(NAMES[attack]), secret=printable(secret))

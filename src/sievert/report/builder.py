@@ -15,7 +15,7 @@ from sievert import files
 from sievert.errors import UsageError, require
 from sievert.formatting import ENGLISH
 from sievert.measures import BY_ID as MEASURES
-from sievert.report import what_would_help as options
+from sievert.policy import Verdict
 from sievert.report.first_screen import (
     file_name,
     front,
@@ -23,8 +23,9 @@ from sievert.report.first_screen import (
     subject,
     what_was_assessed,
 )
-from sievert.report.limits import asked, basis, is_plan
+from sievert.report.limits import asked, basis, is_plan, limits_of
 from sievert.report.numbers import unit
+from sievert.report.overview import Overview
 from sievert.report.page import (
     Block,
     BulletList,
@@ -40,7 +41,7 @@ from sievert.report.page import (
     walk,
 )
 from sievert.report.page_modules import page_module
-from sievert.report.parts import Data, NumberWriter, ReportPart, ResultContent
+from sievert.report.parts import NumberWriter, ReportPart, ResultContent
 from sievert.report.remarks import remarks
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import LEAST, check_min_cell, command_name
@@ -182,7 +183,8 @@ class PageDraft:
     def chapters(self, release_command: str) -> tuple[Chapter, ...]:
         """The chapters of all parts."""
         assessed = [part for part in self.parts if part.kind == "assess"]
-        chapters = [c for part in assessed for c in options.making(part, release_command)]
+        assess = page_module("assess")
+        chapters = [c for part in assessed for c in assess.making(part, release_command)]
         return (*chapters, *self._of_parts)
 
     @cached_property
@@ -195,7 +197,8 @@ class PageDraft:
 
     @cached_property
     def _ways(self) -> list[Block | Chapter]:
-        return [c for p in self.parts if p.kind == "assess" for c in options.cards(p)]
+        assessed = [part for part in self.parts if part.kind == "assess"]
+        return [c for part in assessed for c in page_module("assess").cards(part)]
 
     def page(
         self, title: str | None, chapters: Sequence[Chapter], written: datetime | None
@@ -286,7 +289,8 @@ def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
     for part in parts:
         if part.kind == "assess":
             yield from page_module(part.kind).points(part)
-            yield from options.points(part) if helping is None else ()
+            if helping is None:
+                yield from page_module(part.kind).helping_points(part)
             continue
         points = page_module(part.kind).points(part)
         if len(parts) == 1:
@@ -299,7 +303,7 @@ def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
                 else None
             )
             limits = (v for each in parts for v in _limits_on_uniques(each, part))
-            short = next((v for v in limits if left is not None and left > v["max"]), None)
+            short = next((v for v in limits if left is not None and left > (v.max or 0)), None)
             if short is not None:
                 text = f"{text} {part.texts('front.still', asked=asked(part.texts, short))}"
             yield head, text
@@ -317,21 +321,22 @@ def _more_points(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Poin
         yield Points(points)
 
 
-def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
+def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Verdict]:
     """Limits of an assessment of the same table on how many people may be unique."""
     if part.kind != "assess" or subject(part)[::2] != subject(other)[::2]:
         return []
-    limits = (part.data.get("policy") or {}).get("limits", ())
-    return [v for v in limits if v["measure"] == "unique_records" and v["max"] is not None]
+    limits = limits_of(part.read(Overview).policy)
+    return [v for v in limits if v.measure == "unique_records" and v.max is not None]
 
 
 def _kind(parts: Sequence[ReportPart]) -> str:
     """What a page is called above its title: of a plan it is no decision."""
     part = parts[0]
-    plans = {is_plan(each.data) for each in parts if each.data.get("policy")}
+    policies = [each.read(Overview).policy for each in parts]
+    plans = {is_plan(policy) for policy in policies if policy is not None}
     if len(plans) > 1:
         return "front.page"
-    if is_plan(part.data):
+    if is_plan(policies[0]):
         return "front.plan"
     return "front.decision" if part.kind == "assess" else "front.page"
 
@@ -342,11 +347,12 @@ def _title(parts: Sequence[ReportPart], given: str | None) -> str:
 
         return check_title(given)
     part = parts[0]
-    name, policy = file_name(part), part.data.get("policy") is not None
+    name = file_name(part)
+    overview = part.read(Overview)
     if part.kind == "synthetic" and len(parts) == 1:
-        return part.say("question_several" if len(part.data["synthetic"]) > 1 else "question")
-    if policy and part.kind != "protect":
-        if is_plan(part.data):
+        return part.say("question_several" if len(overview.releases) > 1 else "question")
+    if overview.policy is not None and part.kind != "protect":
+        if is_plan(overview.policy):
             return part.texts("front.title_plan" if name else "front.title_plan_unnamed", name=name)
         key = "front.title_policy" if name else "front.title_policy_unnamed"
         return part.texts(key, name=name)

@@ -2,19 +2,38 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sievert.charts import Bar, bars
 from sievert.charts.drawing import PLAIN, caption_bars, short_name
 from sievert.charts.pairs import panels
 from sievert.formatting import make_unique
+from sievert.report.explanation import ColumnShapley, NumberedValue, PopulationChapter
+from sievert.report.overview import Overview
 from sievert.report.page import Block, Chapter, Grid, Link, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, ReportPart
 
 MANY = 5  # columns that are named one by one
 MOST_SECRETS = 3
 MOST_ROWS = 12  # of a picture
+EXACT_HEADS = {  # of numbers beside the rates, by their measures
+    "k_anonymity": "head_k_anonymity",
+    "itpr": "head_itpr",
+    "separation": "head_separation",
+    "distinction": "head_distinction",
+    "mutual_information": "head_mutual_information",
+    "itpr_unnormalized": "head_itpr_unnormalized",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureKeys:
+    """The keys of the texts of a picture: above it, below it, and how to read it."""
+
+    title: str
+    below: str
+    caption: str
 
 
 class ExplanationView(ReportPart):
@@ -23,17 +42,17 @@ class ExplanationView(ReportPart):
     @cached_property
     def quasi(self) -> tuple[str, ...]:
         """The columns an outsider may know."""
-        return tuple(self.data["roles"]["quasi"])
+        return self.read(Overview).roles.quasi
 
     @cached_property
     def secrets(self) -> tuple[str, ...]:
         """The secrets that are looked at."""
-        return tuple(self.data["shapley"]["inference"])
+        return tuple(self.read(ColumnShapley).secrets)
 
     @cached_property
     def records(self) -> int:
         """The number of people or records that were counted; some may be left out."""
-        return int(self.data["population"]["sample"])
+        return self.read(PopulationChapter).sample
 
     @cached_property
     def subsets(self) -> Sequence[Data]:
@@ -57,17 +76,14 @@ class ExplanationView(ReportPart):
             return alone
         return self.writer.share(alone.number / self.records)
 
-    def shapley(self, secret: str | None) -> Data:
-        """Each column's share of a rate."""
-        shapley = self.data["shapley"]
-        chapter = shapley["reidentification"] if secret is None else shapley["inference"][secret]
-        return dict(chapter["discrimination_rate"])
-
     def shares(self, secret: str | None) -> dict[str, NumberText]:
         """The part of the whole that each column carries, in whole per cent that add up to 100."""
-        columns = self.shapley(secret)["columns"]
-        parts = {c: (columns.get(c) or {}).get("share") for c in self.quasi}
-        known = {c: part for c, part in parts.items() if part is not None}
+        columns = self.read(ColumnShapley).of(secret).columns
+        known = {
+            column: part
+            for column in self.quasi
+            if column in columns and (part := columns[column].share) is not None
+        }
         rounded = dict(zip(known, round_shares([*known.values()]), strict=True))
         small = self.say("share_small")
         texts = {
@@ -78,14 +94,17 @@ class ExplanationView(ReportPart):
 
     def interval(self, column: str, secret: str | None) -> tuple[float, float] | None:
         """The interval of a sampled share."""
-        shapley = self.shapley(secret)
-        part, whole = shapley["columns"].get(column) or {}, shapley["whole"]
-        return (part["low"] / whole, part["high"] / whole) if "low" in part and whole else None
+        shares = self.read(ColumnShapley).of(secret)
+        part = shares.columns.get(column)
+        if part is None or part.low is None or part.high is None or not shares.whole:
+            return None
+        return part.low / shares.whole, part.high / shares.whole
 
     def rate_heads(self, more: Iterable[str] = ()) -> list[str]:
         """Heads of columns with rates: of finding a person, of each secret, exact numbers."""
         secrets = [self.say("rate_of", name=self.labels[s]) for s in self.secrets[:MOST_SECRETS]]
-        return [self.say("rate_of_finding"), *secrets, *(self.say(f"head_{m}") for m in more)]
+        exact = [self.say(EXACT_HEADS[measure]) for measure in more]
+        return [self.say("rate_of_finding"), *secrets, *exact]
 
     def rates(self, subset: Data, more: Iterable[str] = ()) -> list[NumberText]:
         """What stands below these heads."""
@@ -131,18 +150,18 @@ class ExplanationView(ReportPart):
         """Known columns in a sentence."""
         return self.texts.join([self.column_names[c] for c in columns])
 
-    def value_of(self, value: Data) -> str:
+    def value_of(self, value: NumberedValue) -> str:
         """A value by its number in its column; by itself where the JSON names it."""
-        if value.get("missing"):
+        if value.missing:
             return self.say("value_missing")
-        if "value" not in value:
-            return self.say("value_number", number=value["number"])
-        return short_name(str(value["value"]), LONGEST)
+        if value.text is None:
+            return self.say("value_number", number=value.number)
+        return short_name(value.text, LONGEST)
 
-    def value_in_column(self, value: Data) -> str:
+    def value_in_column(self, value: NumberedValue) -> str:
         """The same with the name of its column before it."""
         name = self.value_of(value)
-        return self.say("value_of", column=self.column_names[value["column"]], value=name)
+        return self.say("value_of", column=self.column_names[value.column], value=name)
 
     def coarser(self, change: Data) -> str:
         """One way to make a column coarser, in words."""
@@ -150,10 +169,11 @@ class ExplanationView(ReportPart):
         return self.say("remedy_coarser", column=column, how=self.texts.remark(change["how"]))
 
 
-def explanation_view(part: ReportPart, **more: object) -> ExplanationView:
-    """What an assessment has of an explanation, with what else its JSON says of it."""
-    data = {**part.data, **more}
-    return ExplanationView("explain", data, part.writer, part.number, part.result)
+def explanation_view(part: ReportPart) -> ExplanationView:
+    """What an assessment has of an explanation, said as an explanation says it."""
+    return ExplanationView(
+        "explain", part.data, part.writer, part.number, part.result, part.read_back
+    )
 
 
 def round_shares(shares: Sequence[float]) -> list[int]:
@@ -185,7 +205,7 @@ def screened(block: Block, most: int) -> Iterator[Block]:
 
 def captioned_bars(
     part: ReportPart,
-    key: str,
+    keys: PictureKeys,
     marks: Sequence[tuple[Bar, NumberText]],
     grid: Grid,
     *,
@@ -201,17 +221,29 @@ def captioned_bars(
     """
     if all(bar.number is None for bar, _ in marks):
         return grid
-    below = [part.say(f"{key}_below", **values), *([more] if more else ())]
-    title, given = part.say(f"{key}_chart"), [bar for bar, _ in marks]
-    spec = bars(title, below, given, axis=part.say(axis), fill=fill, limit=limit)
+    below = [part.say(keys.below, **values)]
+    if more:
+        below.append(more)
+    given = [bar for bar, _ in marks]
+    spec = bars(part.say(keys.title), below, given, axis=part.say(axis), fill=fill, limit=limit)
     spec = panels(caption_bars(spec, [(bar, text.text) for bar, text in marks]))
-    return Picture(spec, part.say(f"{key}_caption"), grid)
+    return Picture(spec, part.say(keys.caption), grid)
 
 
-def words_chapter(part: ReportPart, words: Iterable[tuple[str, str]]) -> Chapter:
+@dataclass(frozen=True)
+class Term:
+    """A word of a chapter: its definition, and the keys of the word and of what it means."""
+
+    definition: str
+    word: str
+    meaning: str
+
+
+def words_chapter(part: ReportPart, words: Iterable[Term]) -> Chapter:
     """Words of a chapter, each with its definition behind a link and what it means in short."""
     rows = (
-        (Link(part.say(key), f"def-{anchor}"), part.say(f"{key}_says")) for anchor, key in words
+        (Link(part.say(term.word), f"def-{term.definition}"), part.say(term.meaning))
+        for term in words
     )
     title = part.say("words_table")
     grid = make_grid(title, (part.say("word"), part.say("meaning")), rows, ())

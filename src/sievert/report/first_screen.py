@@ -7,12 +7,11 @@ from datetime import datetime
 from sievert.charts.drawing import short_name
 from sievert.formatting import count, digits
 from sievert.measures import BY_ID
-from sievert.policy.judgement import FILE_HOLDS
+from sievert.policy.judgement import FILE_HOLDS, GateReason, Judgement, Verdict, worst
 from sievert.report.alarms import alarm_names
 from sievert.report.explanation_view import round_shares
 from sievert.report.limits import (
     ORDER,
-    SHARED,
     STATES,
     budget_text,
     counts_of,
@@ -24,10 +23,10 @@ from sievert.report.limits import (
     own_limits,
     reasons_of,
     state_of,
-    suppressed_records,
     tally,
 )
-from sievert.report.numbers import measure_title, release_names, releases_of, some_names
+from sievert.report.numbers import measure_title, some_names
+from sievert.report.overview import SHARED, Overview
 from sievert.report.page import (
     Block,
     BulletList,
@@ -39,9 +38,9 @@ from sievert.report.page import (
     PolicyAnswer,
 )
 from sievert.report.page_modules import page_module
-from sievert.report.parts import LONGEST, ROLE_TEXTS, Data, ReportPart, some_columns
+from sievert.report.parts import LONGEST, ROLE_TEXTS, ReportPart, some_columns
 from sievert.report.texts import Texts
-from sievert.roles import NOT_RELEASED, columns_by_role
+from sievert.roles import NOT_RELEASED, Roles
 from sievert.sources.csv_header import SHOWN
 
 SMALL = 5  # people: a group below is small, unless a policy says otherwise
@@ -181,16 +180,17 @@ def front(
         ),
         *([Points(tuple(points))] if points else ()),
         *(hundred(assessed) if assessed is not None else ()),
-        *not_covered(part.texts, part.data, part.writer.name),
+        *not_covered(part.texts, part.read(Overview), part.writer.name),
         *options,
     )
 
 
 def _cautions(part: ReportPart) -> Iterator[str]:
     """Cautions that the verdict does not say as a reason."""
-    reasons = {reason["what"] for reason in reasons_of(part.data)}
+    overview = part.read(Overview)
+    reasons = {reason.what for reason in reasons_of(overview.policy)}
     said = [words for reason, words in SAID_BY_REASON.items() if reason in reasons]
-    for caution in part.data.get("cautions", ()):
+    for caution in overview.cautions:
         if not any(words in caution for words in said):
             yield caution
 
@@ -200,8 +200,8 @@ def _cautions(part: ReportPart) -> Iterator[str]:
 
 def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
     """Whether the policy is met, by the table as it is and by releases; that there is none."""
-    judged = [part for part in parts if part.data.get("policy") and part.kind != "synthetic"]
-    compared = [part for part in parts if any(r.get("policy") for r in releases_of(part))]
+    judged = [p for p in parts if p.read(Overview).policy is not None and p.kind != "synthetic"]
+    compared = [p for p in parts if any(r.policy for r in p.read(Overview).releases)]
     texts = parts[0].texts
     if not judged and not compared:
         asks = any(part.kind in ("assess", "compare", "synthetic", "ledger") for part in parts)
@@ -226,8 +226,9 @@ def _by_question(judged: Sequence[ReportPart]) -> list[list[ReportPart]]:
     """
     questions: dict[tuple[bool, frozenset[str]], list[ReportPart]] = {}
     for part in judged:
-        plan = is_plan(part.data)
-        columns = columns_not_released(part.data["roles"]) if plan else held_columns(part.data)
+        overview = part.read(Overview)
+        plan = is_plan(overview.policy)
+        columns = columns_not_released(overview) if plan else held_columns(overview.policy)
         questions.setdefault((plan, frozenset(columns)), []).append(part)
     return list(questions.values())
 
@@ -250,46 +251,50 @@ def _of_both(
     texts = compared[0].texts
     met = [
         name
-        for releases in map(releases_of, compared)
-        for name, release in zip(release_names(releases), releases, strict=True)
-        if state_of(release) is True
+        for overview in (part.read(Overview) for part in compared)
+        for name, release in zip(overview.release_names, overview.releases, strict=True)
+        if state_of(release.policy) is True
     ]
     shown = some_names(compared[0], "compared.others", met)
     best = texts("front.releases_met", releases=shown) if met else texts("front.no_release")
     others = " ".join(map(_releases_reason, compared))
     why = f"{texts('front.of_the_original')} {original.why} {others}".strip()
-    plan = any(is_plan(part.data) for part in judged)
+    plan = any(is_plan(part.read(Overview).policy) for part in judged)
     first = original.text if plan else texts(ORIGINAL[original.state])
     return replace(original, text=f"{first} {best}", why=why)
 
 
 def _releases_reason(part: ReportPart) -> str:
     """Why releases meet the policy or not, where a table is spoken of too: one is named."""
-    why, (name, *others) = _releases_verdict(part).why, release_names(releases_of(part))
-    one = bool(why) and not others
-    return f"{part.texts('front.of_a_release', release=name)} {why}" if one else why
+    why = _releases_verdict(part).why
+    names = part.read(Overview).release_names
+    if why and len(names) == 1:
+        return f"{part.texts('front.of_a_release', release=names[0])} {why}"
+    return why
 
 
 def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
-    met = {state_of(part.data) for part in judged}
-    state = STATES[False if False in met else None if None in met else True]
-    limits = [v for part in judged for v in own_limits(part.data)]
+    each = [part.read(Overview) for part in judged]
+    state = STATES[worst({state_of(overview.policy) for overview in each})]
+    limits = [v for o in each for v in own_limits(o.policy, budget=o.budget)]
     # A plan among several tables must not be taken for a yes.
-    of = next((part for part in judged if is_plan(part.data)), judged[0])
+    of = next((part for part in judged if is_plan(part.read(Overview).policy)), judged[0])
+    overview = of.read(Overview)
+    plan = is_plan(overview.policy)
     why = (
-        *why_words(texts, state, limits, of.data),
-        *(budget_text(part.data, texts) for part in judged),
+        *why_words(texts, state, limits, overview.policy),
+        *(budget_text(each_one, texts) for each_one in each),
         *(
-            reason_text(part, r, named=False)
+            reason_text(part, reason, named=False)
             for part in judged
-            for r in reasons_of(part.data)
-            if r["what"] != FILE_HOLDS or is_plan(of.data)
+            for reason in reasons_of(part.read(Overview).policy)
+            if reason.what != FILE_HOLDS or plan
         ),
-        *dict.fromkeys(left_out(part.data, texts) for part in judged),
+        *dict.fromkeys(left_out(o.policy, texts, drops=o.drops) for o in each),
     )
     return PolicyAnswer(
-        PLANNED if state == "met" and is_plan(of.data) else state,
-        answer(texts, state, of.data, of.writer.name, release=of.kind == "protect"),
+        PLANNED if state == "met" and plan else state,
+        answer(texts, state, overview, of.writer.name, release=of.kind == "protect"),
         " ".join(filter(None, why)),
         *tally(texts, counts_of(limits)),
     )
@@ -299,22 +304,31 @@ PLANNED = "planned"  # the state of a plan that meets the policy: no yes
 
 
 def answer(
-    texts: Texts, state: str, data: Data, shown: Callable[[str], str], *, release: bool = False
+    texts: Texts,
+    state: str,
+    overview: Overview,
+    shown: Callable[[str], str],
+    *,
+    release: bool = False,
 ) -> str:
     """The answer in a few words, to the question that was asked: of the file, or of a plan."""
-    if is_plan(data):
-        columns = columns_not_released(data["roles"])
+    policy = overview.policy
+    if is_plan(policy):
+        columns = columns_not_released(overview)
         key = OF_PLAN[state] if columns else OF_PLAN_AS_IT_IS[state]
         words = texts(key, columns=some_columns(texts, columns, shown))
-        return f"{texts('front.counts_only')} {words}" if data["policy"].get("counts") else words
-    if columns := held_columns(data):
+        of_counts = policy is not None and policy.counts
+        return f"{texts('front.counts_only')} {words}" if of_counts else words
+    if columns := held_columns(policy):
         return texts("front.file_holds", columns=some_columns(texts, columns, shown))
     return texts("front.verdict_met_release" if release and state == "met" else VERDICT[state])
 
 
-def why_words(texts: Texts, state: str, limits: Sequence[Data], data: Data) -> Iterator[str]:
+def why_words(
+    texts: Texts, state: str, limits: Sequence[Verdict], policy: Judgement | None
+) -> Iterator[str]:
     """How many limits are met or not; of a file that holds too much: without these columns."""
-    columns = () if is_plan(data) else held_columns(data)
+    columns = [] if is_plan(policy) else held_columns(policy)
     if not columns:
         yield from counted(texts, state, limits)
         return
@@ -340,19 +354,18 @@ WITH_WEIGHT = ("weight",)
 OFTEN_RELEASED = ("household", "weight")
 
 
-def held_columns(data: Data) -> list[str]:
+def held_columns(policy: Judgement | None) -> list[str]:
     """The columns of a file that it must not have as a release, as a reason names them."""
-    reasons = (r for r in reasons_of(data) if r["what"] == FILE_HOLDS)
-    return [column for reason in reasons for column in reason["names"]]
+    reasons = (reason for reason in reasons_of(policy) if reason.what == FILE_HOLDS)
+    return [column for reason in reasons for column in reason.names]
 
 
-def columns_not_released(roles: Data, kinds: Sequence[str] = NOT_RELEASED) -> list[str]:
+def columns_not_released(overview: Overview, kinds: Sequence[str] = NOT_RELEASED) -> list[str]:
     """The columns of some roles: unless others are given, those that a release does not have."""
-    named = columns_by_role(roles)
-    return [*dict.fromkeys(c for kind in kinds for c in named[kind])]
+    return [*dict.fromkeys(c for kind in kinds for c in overview.columns[kind])]
 
 
-def counted(texts: Texts, state: str, limits: Sequence[Data]) -> Iterator[str]:
+def counted(texts: Texts, state: str, limits: Sequence[Verdict]) -> Iterator[str]:
     """How many limits are met or not, and what they are about."""
     number, counts = len(limits), counts_of(limits)
     such = counts[state]
@@ -360,13 +373,13 @@ def counted(texts: Texts, state: str, limits: Sequence[Data]) -> Iterator[str]:
         if number and counts["met"] == number:  # what stands against it is no limit
             yield from counted(texts, "met", limits)
         return
-    places = dict.fromkeys(v["where"] for v in limits)
+    places = dict.fromkeys(verdict.where for verdict in limits)
     secrets = [where for where in places if "." in where]
     groups = [[where] for where in places if "." not in where]
     groups += [secrets] if len(secrets) > FEW_SECRETS else [[where] for where in secrets]
     each = []
     for group in groups:
-        here = [STATES[v["met"]] == state for v in limits if v["where"] in group]
+        here = [STATES[v.met] == state for v in limits if v.where in group]
         if some := sum(here):
             about = "front.about_finding"
             if len(group) > 1:
@@ -391,15 +404,16 @@ def counted(texts: Texts, state: str, limits: Sequence[Data]) -> Iterator[str]:
         yield texts.plural(such, *keys, **values, places=texts.join(each))
 
 
-def reason_text(part: ReportPart, reason: Data, *, named: bool = True) -> str:
+def reason_text(part: ReportPart, reason: GateReason, *, named: bool = True) -> str:
     """Why a policy is not met or undecided, besides its limits; `named`: with all columns."""
-    texts, names = part.texts, reason["names"]
-    if reason["what"] not in REASONS:
+    texts = part.texts
+    if reason.what not in REASONS:
         return texts("front.reason_other")
-    listed = {*(part.data.get("roles", {}).get("unassessed") or ())}  # below the verdict
-    if not named and reason["what"] == "columns_without_role" and listed.issuperset(names):
-        return without_role(texts, len(names))
-    return texts(REASONS[reason["what"]], names=some_measures(texts, names, part.writer.name))
+    listed = {*part.read(Overview).unassessed}  # below the verdict
+    if not named and reason.what == "columns_without_role" and listed.issuperset(reason.names):
+        return without_role(texts, len(reason.names))
+    names = some_measures(texts, reason.names, part.writer.name)
+    return texts(REASONS[reason.what], names=names)
 
 
 def without_role(texts: Texts, number: int) -> str:
@@ -415,9 +429,10 @@ def some_measures(texts: Texts, names: Sequence[str], shown: Callable[[str], str
 
 def _releases_verdict(part: ReportPart) -> PolicyAnswer:
     """Which releases meet the policy, and which do not."""
-    texts, releases = part.texts, releases_of(part)
-    states = [*map(state_of, releases)]
-    names = release_names(releases)
+    texts = part.texts
+    releases = part.read(Overview).releases
+    states = [state_of(release.policy) for release in releases]
+    names = part.read(Overview).release_names
     counts = {s: states.count(m) for m, s in STATES.items()}
     state = next(s for s in ORDER if counts[s])
     key = OF_ONE_RELEASE[state] if len(releases) == 1 else OF_RELEASES[state]
@@ -426,16 +441,16 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
     text = texts(key, met=counts["met"], number=len(releases))
     if len(releases) == 1:
         why = [
-            *counted(texts, state, each_limit(limits_of(releases[0]))),
-            *(reason_text(part, r, named=False) for r in reasons_of(releases[0])),
-            left_out(releases[0], texts),
+            *counted(texts, state, each_limit(limits_of(releases[0].policy))),
+            *(reason_text(part, r, named=False) for r in reasons_of(releases[0].policy)),
+            left_out(releases[0].policy, texts),
         ]
     else:
         such = {
             RELEASE_NAMES[each]: [n for n, s in zip(names, states, strict=True) if s is met]
             for met, each in STATES.items()
         }
-        without = [n for n, r in zip(names, releases, strict=True) if left_out(r, texts)]
+        without = [n for n, r in zip(names, releases, strict=True) if left_out(r.policy, texts)]
         such["compared.left_out"] = without
         why = [
             texts(key, releases=some_names(part, "compared.others", some))
@@ -449,21 +464,20 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
 
 def _with_traces(part: ReportPart, state: str, text: str) -> tuple[str, str]:
     """The answer on synthetic tables with the alarms of the attacks, which limits may tolerate."""
-    tables = releases_of(part)
-    met = [state_of(table) is True for table in tables]
-    traced = [bool(table["alarms"]) for table in tables]
+    overview = part.read(Overview)
+    tables = overview.releases
     if len(tables) == 1:
         (table,) = tables
-        if met[0] and traced[0]:
-            attacks = part.texts.join(alarm_names(part, table, table["alarms"]))
+        if state_of(table.policy) is True and table.alarms:
+            attacks = part.texts.join(alarm_names(part, table.alarms, table.inferred))
             return STATES[None], part.say("headline_met_traces", attacks=attacks)
-        if state == STATES[False] and not traced[0] and part.data["control"] is not None:
+        if state == STATES[False] and not table.alarms and overview.controlled:
             return state, part.say("headline_breached_no_traces")
         return state, text
     both = [
         name
-        for name, own, trace in zip(release_names(tables), met, traced, strict=True)
-        if own and trace
+        for name, table in zip(overview.release_names, tables, strict=True)
+        if state_of(table.policy) is True and table.alarms
     ]
     if not both:
         return state, text
@@ -476,8 +490,10 @@ def _with_traces(part: ReportPart, state: str, text: str) -> tuple[str, str]:
 
 def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, str]]:
     """The table, the policy, when the page was written, what an outsider is taken to know."""
-    texts, name = part.texts, file_name(part)
-    policy = (part.data.get("policy") or part.data.get("original", {}).get("policy")) or {}
+    texts = part.texts
+    name = file_name(part)
+    overview = part.read(Overview)
+    policy = overview.policy or overview.original
     size = table_size(part)
     original = part.kind == "synthetic"
     label = texts("synthetic.fact_original" if original else "front.fact_table")
@@ -485,9 +501,9 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
     if original:
         yield from page_module(part.kind).facts(part)
     yield from _file_facts(part)
-    if policy.get("name"):
-        digest = f" ({policy['sha256'][:DIGITS]})" if policy.get("sha256") else ""
-        yield texts("front.fact_policy"), part.writer.file(policy["name"]) + digest
+    if policy is not None and policy.name:
+        digest = f" ({policy.digest[:DIGITS]})" if policy.digest else ""
+        yield texts("front.fact_policy"), part.writer.file(policy.name) + digest
     if written is not None:
         yield texts("front.fact_written"), texts.date(written)
     yield from (
@@ -496,41 +512,40 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
             some_columns(texts, columns, part.writer.name),
         )
         for role, keys in FACTS.items()
-        if (columns := part.data["roles"].get(role))
+        if (columns := overview.columns[role])
     )
 
 
 def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
     """What was left out, and whether the file was verified."""
-    texts, table = part.texts, part.data["table"]
-    if table.get("dropped"):
-        yield texts("front.fact_dropped"), texts("front.left_out", number=count(table["dropped"]))
-    if suppressed := table.get("suppressed"):
-        key = "front.suppressed_in" if table.get("keep_suppressed") else "front.suppressed_out"
-        yield (
-            texts("front.fact_suppressed"),
-            texts(key, number=texts.number_of(suppressed, "record")),
-        )
-    verified = table.get("verified")
-    if isinstance(verified, dict):
-        checks = verified.get("page_checksums")
+    texts = part.texts
+    table = part.read(Overview).table
+    if table.dropped:
+        yield texts("front.fact_dropped"), texts("front.left_out", number=count(table.dropped))
+    if table.suppressed:
+        key = "front.suppressed_in" if table.keeps_suppressed else "front.suppressed_out"
+        number = texts.number_of(table.suppressed, "record")
+        yield texts("front.fact_suppressed"), texts(key, number=number)
+    if table.verified:
+        checks = table.page_checksums
         key = "front.verified" if checks is None else "front.verified_pages"
         yield texts("front.fact_verified"), texts(key, checks=texts.remark(checks or ""))
-    elif verified is False and table.get("kind") == "parquet":
+    elif table.verified is False and table.kind == "parquet":
         yield texts("front.fact_verified"), texts("front.not_verified")
 
 
 def table_size(part: ReportPart) -> str:
     """How many people or rows, and columns."""
-    texts, table = part.texts, part.data["table"]
-    number = table.get("people", part.rows)
+    texts = part.texts
+    table = part.read(Overview).table
+    number = part.rows if table.people is None else table.people
     key = "front.person_number" if number == 1 else "front.people_number"
-    size = "front.size_rows" if table.get("people") is None else "front.size_people"
+    size = "front.size_rows" if table.people is None else "front.size_people"
     return texts(
         "front.size_doubtful" if counts_rows(part) else size,
         people=texts(key, number=count(number)),
         rows=texts.number_of(part.rows, "row"),
-        columns=texts.number_of(table["columns"], "column"),
+        columns=texts.number_of(table.columns, "column"),
     )
 
 
@@ -543,66 +558,70 @@ def what_was_assessed(parts: Sequence[ReportPart]) -> Iterator[str]:
                 "front.another",
                 number=part.number,
                 rows=count(part.rows),
-                columns=part.writer.names(part.data["roles"]["quasi"]),
-                secrets=part.writer.names(part.data["roles"]["sensitive"]),
+                columns=part.writer.names(part.read(Overview).roles.quasi),
+                secrets=part.writer.names(part.read(Overview).roles.sensitive),
             )
 
 
 def subject(part: ReportPart) -> tuple[object, ...]:
     """What a part speaks of: its roles, its records."""
-    roles = (tuple(part.data["roles"].get(role) or ()) for role in ("quasi", "sensitive"))
-    return (*roles, part.rows)
+    roles = part.read(Overview).roles
+    return roles.quasi, roles.sensitive, part.rows
 
 
 def file_name(part: ReportPart) -> str | None:
     """The name of the file that was read; a frame of Python has none."""
-    table = part.data["table"]
-    named = table.get("name") and table["name"] != table.get("kind")
-    return part.writer.file(table["name"]) if named else None
+    name = part.read(Overview).table.file
+    return None if name is None else part.writer.file(name)
 
 
 def _table(part: ReportPart) -> Iterator[str]:
-    texts, table, writer = part.texts, part.data["table"], part.writer
+    texts = part.texts
+    overview = part.read(Overview)
+    table = overview.table
     yield texts("front.table", size=table_size(part))
-    if suppressed := table.get("suppressed"):
-        key = "front.suppressed_kept" if table.get("keep_suppressed") else "front.suppressed"
-        yield texts(key, records=count(suppressed))
-    if dropped := table.get("dropped"):
-        yield texts("front.dropped_missing", records=count(dropped))
-    if (delimiter := table.get("delimiter") or ",") != ",":
+    if table.suppressed:
+        key = "front.suppressed_kept" if table.keeps_suppressed else "front.suppressed"
+        yield texts(key, records=count(table.suppressed))
+    if table.dropped:
+        yield texts("front.dropped_missing", records=count(table.dropped))
+    delimiter = table.delimiter or ","
+    if delimiter != ",":
         yield texts("front.delimiter", delimiter=SHOWN.get(delimiter, delimiter))
-    if "compression" in table:
-        yield texts("front.compression", compression=table["compression"])
-    roles = columns_by_role(part.data["roles"])
+    if table.compression is not None:
+        yield texts("front.compression", compression=table.compression)
     yield from (
-        texts(key, columns=writer.names(roles[role]))
+        texts(key, columns=part.writer.names(overview.columns[role]))
         for role, key in ROLE_TEXTS.items()
-        if roles[role]
+        if overview.columns[role]
     )
 
 
-def not_covered(texts: Texts, table: Data, shown: Callable[[str], str]) -> Iterator[Paragraph]:
+def not_covered(
+    texts: Texts, overview: Overview, shown: Callable[[str], str]
+) -> Iterator[Paragraph]:
     """The columns without a role, a weight that the file has, and the columns that are kept."""
-    columns = table["roles"].get("unassessed") or ()
+    columns = overview.unassessed
     if columns:
         key = "front.not_covered_one" if len(columns) == 1 else "front.not_covered"
         yield Paragraph(texts(key, columns=some_columns(texts, columns, shown)), "warning")
-    others = WITH_WEIGHT if table.get("policy") else OFTEN_RELEASED
-    gone = table.get("dropped_columns") or ()
-    unmeasured = [c for c in columns_not_released(table["roles"], others) if c not in gone]
+    others = OFTEN_RELEASED if overview.policy is None else WITH_WEIGHT
+    gone = overview.dropped_columns
+    unmeasured = [c for c in columns_not_released(overview, others) if c not in gone]
     if unmeasured:
         key = "front.also_holds"
         yield Paragraph(texts(key, columns=some_columns(texts, unmeasured, shown)), "warning")
-    kept = {c: entry for c, entry in (table["roles"].get("kept") or {}).items() if c not in gone}
+    kept = [column for column in overview.roles.kept if column not in gone]
     if kept:
-        words = [_kept_words(texts, shown(column), entry) for column, entry in kept.items()]
+        words = [_kept_words(texts, overview.roles, column, shown(column)) for column in kept]
         yield Paragraph(texts("front.kept_columns", columns="; ".join(words)), "note")
 
 
-def _kept_words(texts: Texts, column: str, entry: Data) -> str:
-    """A kept column with its reason, which a shareable page does not have."""
-    words = column if entry.get("reason") is None else f"{column} ({entry['reason']})"
-    if entry.get("outsiders_cannot_know"):
+def _kept_words(texts: Texts, roles: Roles, column: str, shown: str) -> str:
+    """A kept column, as it is `shown`, with its reason, which a shareable page does not have."""
+    reason = roles.kept[column]
+    words = shown if reason is None else f"{shown} ({reason})"
+    if column in roles.unknowable:
         return texts("front.kept_unknowable", column=words)
     return words
 
@@ -612,19 +631,23 @@ def _kept_words(texts: Texts, column: str, entry: Data) -> str:
 
 def hundred(part: ReportPart) -> list[Block | Chapter]:
     """Of every 100 people those alone, in small groups and in larger ones."""
-    spans, texts = part.data["table"].get("class_sizes"), part.texts
-    if not spans or part.data["table"].get("people") is not None:
+    texts = part.texts
+    overview = part.read(Overview)
+    spans = overview.table.class_sizes
+    if not spans or overview.table.people is not None:
         return []
-    every = each_limit(limits_of(part.data))
-    limits = {v["measure"]: v for v in every if v["where"] == "reidentification"}
-    least = (limits.get("k_anonymity") or {}).get("min") or 0
-    by_policy = least > 2 and any(s["least"] == least for s in spans)
+    every = each_limit(limits_of(overview.policy))
+    limits = {v.measure: v for v in every if v.where == "reidentification"}
+    least = (limits["k_anonymity"].min or 0) if "k_anonymity" in limits else 0
+    by_policy = least > 2 and any(span.least == least for span in spans)
     small = int(least) if by_policy else SMALL
     groups = [
-        sum(s["records"] for s in spans if low <= s["least"] < high)
+        sum(span.records for span in spans if low <= span.least < high)
         for low, high in ((1, 2), (2, small), (small, float("inf")))
     ]
-    groups += [suppressed] if (suppressed := suppressed_records(part)) else []
+    suppressed = overview.table.left_out
+    if suppressed:
+        groups.append(suppressed)
     whole = sum(groups) or 1
     shares = tuple(round_shares([group / whole for group in groups]))
     span = "2" if small == 3 else f"2–{small - 1}"
@@ -634,7 +657,9 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
         number = texts("front.fewer_than_one") if people and not share else f"{share}"
         label = texts(key, number=number, span=span, small=small)
         labels.append((label, texts(of_policy if by_policy else note, small=small)))
-    most, allowed, words = (limits.get("unique_records") or {}).get("max"), None, ""
+    most = limits["unique_records"].max if "unique_records" in limits else None
+    allowed = None
+    words = ""
     if most is not None and most < 1 and not suppressed:
         allowed = int(100 * most)
         words = texts("front.hundred_allowed", number=digits(f"{100 * most:.12g}"))

@@ -4,19 +4,26 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from sievert.formatting import count, digits, marks, percent, significant, significant_digits
 from sievert.measures import BY_ID, MEASURES
-from sievert.measures.measure import AS_VALUE, SPELT_ALIKE
-from sievert.policy.judgement import ABOVE_CAP, STRICT, WITH_KEPT
-from sievert.report.numbers import REASONS, measure_title, unit, why
+from sievert.measures.measure import AS_VALUE, SPELT_ALIKE, Number, Value
+from sievert.policy.judgement import (
+    ABOVE_CAP,
+    PLANNED,
+    STRICT,
+    WITH_KEPT,
+    GateReason,
+    Judgement,
+    Verdict,
+)
+from sievert.report.numbers import WHY, measure_title, unit, why
+from sievert.report.overview import Overview
 from sievert.report.page import Block, Chapter, NumberGroup, NumberRow, Numbers, Paragraph
-from sievert.report.parts import Data, ReportPart
+from sievert.report.parts import ReportPart
 from sievert.report.texts import Texts
 
 BOUND = ".12g"
-SHARED = "rows share the identifier"  # in a caution: rows may not be people
 NOTHING = "–"  # in place of a number
 STATES = {True: "met", None: "doubtful", False: "breached"}
 ORDER = (*STATES.values(),)
@@ -92,123 +99,124 @@ def can_be_found(part: ReportPart, share: float) -> str:
 
 def counts_rows(part: ReportPart) -> bool:
     """Whether rows were counted that may not be people."""
-    shared = any(SHARED in caution for caution in part.data.get("cautions", ()))
-    return shared and part.data["table"].get("people") is None
+    return part.read(Overview).counts_rows
 
 
-def limits_of(table: Data) -> list[Data]:
-    """The limits of a policy, each with its verdict."""
-    return list((table.get("policy") or {"limits": ()})["limits"])
+def limits_of(policy: Judgement | None) -> tuple[Verdict, ...]:
+    """The limits of a policy, each with its verdict; none without a policy."""
+    return () if policy is None else policy.verdicts
 
 
-def own_limits(table: Data) -> list[Data]:
-    """The limits that the policy states, each once: not the budget of suppressed records."""
-    budget = bool(table.get("budget"))
+def own_limits(policy: Judgement | None, *, budget: bool = False) -> list[Verdict]:
+    """The limits that the policy states, each once.
+
+    With a `budget` of suppressed records the limit on these is not the policy's.
+    """
     return [
-        v
-        for v in each_limit(limits_of(table))
-        if not (budget and v["measure"] == SUPPRESSED_RECORDS)
+        verdict
+        for verdict in each_limit(limits_of(policy))
+        if not (budget and verdict.measure == SUPPRESSED_RECORDS)
     ]
 
 
-def each_limit(limits: Iterable[Data]) -> list[Data]:
+def each_limit(limits: Iterable[Verdict]) -> list[Verdict]:
     """Each limit once, by its worst line: suppressed records have lines of their own.
 
     A limit is breached if the table breaches it or the suppressed records do.
     """
-    each: dict[tuple[str, str], Data] = {}
+    each: dict[tuple[str, str], Verdict] = {}
     for line in limits:
-        known = each.setdefault((line["where"], line["measure"]), line)
-        if WORST_FIRST.index(line["met"]) < WORST_FIRST.index(known["met"]):
-            each[line["where"], line["measure"]] = line
+        known = each.setdefault((line.where, line.measure), line)
+        if WORST_FIRST.index(line.met) < WORST_FIRST.index(known.met):
+            each[line.where, line.measure] = line
     return [*each.values()]
 
 
-def budget_text(table: Data, texts: Texts) -> str:
+def budget_text(overview: Overview, texts: Texts) -> str:
     """Whether a release keeps its budget of suppressed records, where it is not the policy's."""
-    of_records = [v for v in limits_of(table) if v["measure"] == SUPPRESSED_RECORDS]
-    if not (table.get("budget") and of_records):
+    limits = limits_of(overview.policy)
+    of_records = [verdict for verdict in limits if verdict.measure == SUPPRESSED_RECORDS]
+    if not (overview.budget and of_records):
         return ""
-    return texts(BUDGET[STATES[of_records[0]["met"]]])
+    return texts(BUDGET[STATES[of_records[0].met]])
 
 
-def left_out(table: Data, texts: Texts) -> str:
-    """How many suppressed records there are, and whether limits were judged on them as a class."""
-    number = (table.get("policy") or {}).get("suppressed_records")
+def left_out(policy: Judgement | None, texts: Texts, *, drops: bool = False) -> str:
+    """How many suppressed records there are, and whether limits were judged on them as a class.
+
+    `drops` tells that a release does not have them.
+    """
+    number = 0 if policy is None else policy.suppressed_records
     if not number:
         return ""
-    lines = [v for v in limits_of(table) if v.get("scope") == SUPPRESSED_SCOPE]
+    lines = [verdict for verdict in limits_of(policy) if verdict.scope == SUPPRESSED_SCOPE]
     if not lines:
-        dropped = table.get("suppressed_rows") == "dropped"
-        key = "front.suppressed_dropped" if dropped else "front.suppressed_too"
+        key = "front.suppressed_dropped" if drops else "front.suppressed_too"
         return texts(key, records=count(number))
     words = texts("front.suppressed_judged", records=count(number))
-    breached = sum(v["met"] is False for v in lines)
+    breached = sum(verdict.met is False for verdict in lines)
     if not breached:
         return words
     keys = ("front.suppressed_breach_one", "front.suppressed_breach")
     return f"{words} {texts.plural(breached, *keys, number=breached)}"
 
 
-def reasons_of(table: Data) -> list[Data]:
+def reasons_of(policy: Judgement | None) -> tuple[GateReason, ...]:
     """What else keeps a policy from being met."""
-    return list((table.get("policy") or {}).get("reasons", ()))
+    return () if policy is None else policy.reasons
 
 
-def state_of(table: Data) -> bool | None:
-    """Met, not met, or neither for sure."""
-    limits = limits_of(table)
-    met = {each["met"] for each in (*limits, *reasons_of(table))}
-    return False if False in met else None if None in met or not limits else True
+def state_of(policy: Judgement | None) -> bool | None:
+    """Met, not met, or neither for sure: what follows from the limits and the reasons."""
+    return None if policy is None else policy.conclusion
 
 
-def is_plan(table: Data) -> bool:
+def is_plan(policy: Judgement | None) -> bool:
     """Whether a planned release was asked about, in place of the file."""
-    return "planned_met" in (table.get("policy") or {})
+    return policy is not None and policy.question == PLANNED
 
 
-def outcome_of(policy: Data) -> bool | None:
-    """The answer to the question: of the file, or of the planned release."""
-    met: bool | None = policy.get("planned_met", policy["met"])
-    return met
-
-
-def counts_of(limits: Iterable[Data]) -> dict[str, int]:
+def counts_of(limits: Iterable[Verdict]) -> dict[str, int]:
     """How many limits are in each state."""
-    return dict.fromkeys(STATES.values(), 0) | Counter(STATES[v["met"]] for v in limits)
+    return dict.fromkeys(STATES.values(), 0) | Counter(STATES[verdict.met] for verdict in limits)
 
 
-def tally(texts: Texts, counts: Data) -> tuple[tuple[str, ...], str]:
+def tally(texts: Texts, counts: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
     """The states of limits, met ones first, and how many of each in words."""
     there = [state for state in ORDER if counts[state]]
     words = (texts(TALLY[state], number=counts[state]) for state in there)
     return tuple(state for state in there for _ in range(counts[state])), ", ".join(words)
 
 
-def numbers_chapter(part: ReportPart, value: str | None = None) -> Chapter:
+def numbers_chapter(
+    part: ReportPart,
+    reidentification: Mapping[str, Value],
+    inference: Mapping[str, Mapping[str, Value]],
+    value: str | None = None,
+) -> Chapter:
     """The numbers a decision rests on: those with a limit, and the best known ones.
 
     `value` is the head of their column, where they are not those of the table.
     """
-    texts, limits = part.texts, limits_of(part.data)
+    texts = part.texts
+    limits = limits_of(part.read(Overview).policy)
     title = _title(texts, limits)
     head = [texts(key) for key in (HEAD if limits else OPEN_HEAD)]
     if value:
         head[HEAD.index("limits_table.value")] = value
-    places: list[tuple[str, tuple[str, ...], Data]]
-    places = [("reidentification", OF_RECORDS, part.data["reidentification"])]
-    places += [(f"inference.{s}", _of_secret(v), v) for s, v in part.data["inference"].items()]
-    groups = tuple(g for place in places if (g := _group(part, *place, limits)).rows)
+    groups = [_group(part, "reidentification", OF_RECORDS, reidentification, limits)]
+    for secret, values in inference.items():
+        groups.append(_group(part, f"inference.{secret}", _of_secret(values), values, limits))
     lead = texts("limits_table.lead" if limits else "limits_table.lead_open")
     axis = (texts("limits_table.inside"), texts("limits_table.limit"))
-    numbers = Numbers(title, tuple(head), groups, axis, marks()[1])
-    rests = basis(part) if state_of(part.data) else ()
-    blocks: tuple[Block, ...] = (Paragraph(lead, "reading"), numbers, *rests)
+    shown = tuple(group for group in groups if group.rows)
+    numbers = Numbers(title, tuple(head), shown, axis, marks()[1])
+    blocks: tuple[Block, ...] = (Paragraph(lead, "reading"), numbers, *_basis_of_met(part))
     topic = texts("limits_table.topic" if limits else "limits_table.topic_open")
     return Chapter(title, "limits", blocks, screen=True, topic=topic)
 
 
-def _title(texts: Texts, limits: Sequence[Data]) -> str:
+def _title(texts: Texts, limits: Sequence[Verdict]) -> str:
     """How many limits are breached; if none is, how many are undecided; else that all are met."""
     limits = each_limit(limits)
     counts = counts_of(limits)
@@ -229,130 +237,159 @@ def _title(texts: Texts, limits: Sequence[Data]) -> str:
 
 def limits_chapter(part: ReportPart) -> Iterator[Chapter]:
     """The limits of a policy held against a release, of which nothing else is shown."""
-    if not (limits := limits_of(part.data)):
+    limits = limits_of(part.read(Overview).policy)
+    if not limits:
         return
-    places = dict.fromkeys(verdict["where"] for verdict in limits)
+    places = dict.fromkeys(verdict.where for verdict in limits)
     groups = tuple(_group(part, where, (), {}, limits) for where in places)
-    texts, title = part.texts, _title(part.texts, limits)
+    texts = part.texts
     head = [texts(key) for key in HEAD]
     head[HEAD.index("limits_table.value")] = part.say("head_release")
     axis = (texts("limits_table.inside"), texts("limits_table.limit"))
     numbers = Numbers(part.say("limits_table"), tuple(head), groups, axis, marks()[1])
     topic = texts("limits_table.topic")
-    rests = basis(part) if state_of(part.data) else ()
-    blocks: tuple[Block, ...] = (numbers, *rests)
+    blocks: tuple[Block, ...] = (numbers, *_basis_of_met(part))
+    title = _title(texts, limits)
     yield Chapter(title, part.anchor("limits"), blocks, screen=True, topic=topic)
 
 
-def _of_secret(values: Data) -> tuple[str, ...]:
+def _of_secret(values: Mapping[str, Value]) -> tuple[str, ...]:
     """The measures of a secret; of one with an order the t-closeness that goes by it as well."""
-    if (values.get(ORDERED) or {"value": None})["value"] is None:
+    if ORDERED not in values or values[ORDERED].value is None:
         return OF_SECRETS
-    return tuple(m for each in OF_SECRETS for m in (each, *(ORDERED,) * (each == "t_closeness")))
+    after = OF_SECRETS.index("t_closeness") + 1
+    return (*OF_SECRETS[:after], ORDERED, *OF_SECRETS[after:])
+
+
+def _basis_of_met(part: ReportPart) -> tuple[Paragraph, ...]:
+    """What verdicts rest on, below the limits of a policy that is met."""
+    return basis(part) if state_of(part.read(Overview).policy) else ()
 
 
 def basis(part: ReportPart) -> tuple[Paragraph, ...]:
     """What verdicts rest on: the question, people or rows, roles, the secrets without a limit."""
+    policy = part.read(Overview).policy
     return tuple(
-        Paragraph(text, "note")
-        for text in basis_texts(part.texts, part.data.get("policy"), part.writer.name)
+        Paragraph(text, "note") for text in basis_texts(part.texts, policy, part.writer.name)
     )
 
 
-def basis_texts(texts: Texts, policy: Data | None, shown: Callable[[str], str]) -> Iterator[str]:
+def basis_texts(
+    texts: Texts, policy: Judgement | None, shown: Callable[[str], str]
+) -> Iterator[str]:
     """What the verdicts of a policy rest on, in sentences; names of columns as they are `shown`."""
-    policy = policy or {}
-    if policy.get("rests_on"):
-        yield texts("front.rests_on", basis=texts.remark(policy["rests_on"]))
-    for secret in policy.get("unjudged") or ():
-        name = shown(secret["secret"])
-        if secret["people"] is None:
+    if policy is None:
+        return
+    if policy.rests_on:
+        yield texts("front.rests_on", basis=texts.remark(policy.rests_on))
+    for secret in policy.unjudged:
+        name = shown(secret.secret)
+        if secret.people is None or secret.of is None:
             yield texts("front.unjudged", secret=name)
         else:
-            people, everybody = count(secret["people"]), count(secret["of"])
-            yield texts("front.unjudged_number", secret=name, people=people, of=everybody)
+            people = count(secret.people)
+            yield texts("front.unjudged_number", secret=name, people=people, of=count(secret.of))
 
 
 def _group(
-    part: ReportPart, where: str, measures: Collection[str], values: Data, limits: Iterable[Data]
+    part: ReportPart,
+    where: str,
+    measures: Collection[str],
+    values: Mapping[str, Value],
+    limits: Iterable[Verdict],
 ) -> NumberGroup:
-    here = [v for v in limits if v["where"] == where]
-    here.sort(key=lambda v: (v["met"] is True, v["met"] is None))
-    rows = [limited_row(part, values, v) for v in here]
-    seen = {v["measure"] for v in here}
-    if not all(m in values for m in measures):
+    here = [verdict for verdict in limits if verdict.where == where]
+    here.sort(key=lambda verdict: (verdict.met is True, verdict.met is None))
+    rows = [limited_row(part, values, verdict) for verdict in here]
+    seen = {verdict.measure for verdict in here}
+    if not all(measure in values for measure in measures):
         measures = values  # a part of the measures was asked for: show it
-    rows += [number_row(part, m, values[m]) for m in measures if m in values and m not in seen]
-    secret, texts = where.partition(".")[2], part.texts
+    rows += [number_row(part, values[m]) for m in measures if m in values and m not in seen]
+    secret = where.partition(".")[2]
+    texts = part.texts
     key = "limits_table.learning" if secret else "limits_table.finding"
-    own = [v for v in own_limits(part.data) if v["where"] == where]
-    breached = sum(v["met"] is False for v in own)
+    overview = part.read(Overview)
+    own = [
+        verdict
+        for verdict in own_limits(overview.policy, budget=overview.budget)
+        if verdict.where == where
+    ]
+    breached = sum(verdict.met is False for verdict in own)
     tally = "limits_table.tally_breached" if breached else "limits_table.tally_met"
     words = texts(tally, breached=breached, number=len(own)) if own else ""
     return NumberGroup(texts(key, secret=part.writer.name(secret)), tuple(rows), words)
 
 
-def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
+def number_row(part: ReportPart, value: Value) -> NumberRow:
     """A measure without a limit, in the worse reading of missing secrets, as limits are judged."""
-    known = worse_without_missing(measure, entry)
-    entry = entry if known is None else {**entry, "value": known}
-    shown = NOTHING if entry["value"] is None else value_with_unit(part, measure, entry)
-    title, short = titles(part.texts, measure, entry)
+    measure = value.id
+    known = worse_without_missing(value)
+    number = value.value if known is None else known
+    shown = NOTHING if number is None else value_with_unit(part, measure, number, value.unit)
+    title, short = titles(part.texts, measure, value.details.get("k"))
     side = part.texts(SIDES[BY_ID[measure].riskier]) if measure in BY_ID else ""
-    reading = "" if known is None else part.texts("limits_table.without_missing")
-    others = (reading, _no_number(part, entry), _wildcard(part, entry), _as_value(part, entry))
-    remark = " ".join(filter(None, others))
+    remarks = (
+        "" if known is None else part.texts("limits_table.without_missing"),
+        _no_number(part, number, value.reason),
+        _wildcard(part, number, value),
+        _as_value(part, number, value),
+    )
+    remark = " ".join(filter(None, remarks))
     return NumberRow(title, measure, shown, far=side, remark=remark, short=short)
 
 
-def worse_without_missing(measure: str, entry: Data) -> Any:
+def worse_without_missing(value: Value) -> Number | None:
     """The number of the records whose secret is known, where it is the riskier one."""
-    known, value = entry.get("without_missing"), entry["value"]
-    if known is None or value is None or measure not in BY_ID:
+    known: Number | None = value.details.get("without_missing")
+    if known is None or value.value is None or value.id not in BY_ID:
         return None
-    worse = known > value if BY_ID[measure].riskier == "high" else known < value
+    worse = known > value.value if BY_ID[value.id].riskier == "high" else known < value.value
     return known if worse else None
 
 
-def _no_number(part: ReportPart, entry: Data) -> str:
+def _no_number(part: ReportPart, number: float | None, reason: str | None) -> str:
     """Why a number is not there."""
-    if entry["value"] is not None:
+    if number is not None:
         return ""
-    known = entry["reason"] in REASONS or not entry["reason"]
-    reason = why(part.texts, entry) if known else part.texts.remark(entry["reason"])
-    return part.texts("limits_table.no_number", why=reason)
+    if reason and reason not in WHY:
+        return part.texts("limits_table.no_number", why=part.texts.remark(reason))
+    return part.texts("limits_table.no_number", why=why(part.texts, reason))
 
 
-def _wildcard(part: ReportPart, entry: Data) -> str:
+def _wildcard(part: ReportPart, number: float | None, value: Value) -> str:
     """The other k of a table with missing quasi-identifiers."""
-    k = entry.get("wildcard")
-    return "" if k in (None, entry["value"]) else part.texts("limits_table.wildcard", k=count(k))
+    k = value.details.get("wildcard")
+    return "" if k in (None, number) else part.texts("limits_table.wildcard", k=count(k))
 
 
-def _as_value(part: ReportPart, entry: Data) -> str:
+def _as_value(part: ReportPart, number: float | None, value: Value) -> str:
     """The other number of a table whose missing quasi-identifiers match anything."""
-    number = entry.get("missing_as_value")
-    if number is None or number == entry["value"]:
+    other = value.details.get("missing_as_value")
+    if other is None or other == number:
         return ""
-    return part.texts("limits_table.number_as_value", number=count(number))
+    return part.texts("limits_table.number_as_value", number=count(other))
 
 
-def titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:
-    """What a measure is called: in plain words, and in those of the field."""
+def titles(texts: Texts, measure: str, k: object = None) -> tuple[str, str]:
+    """What a measure is called: in plain words, and in those of the field.
+
+    `k` is that of the number of records in classes below k.
+    """
     title = measure_title(texts, measure)
     short = texts.get(f"short_names.{measure}", title)
-    if measure == "records_below" and "k" in entry:
-        title, short = (texts("words.below_k", title=t, k=entry["k"]) for t in (title, short))
+    if measure == "records_below" and k is not None:
+        title = texts("words.below_k", title=title, k=k)
+        short = texts("words.below_k", title=short, k=k)
     return title, short
 
 
-def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
-    """A value with its unit, as it stands in one cell."""
-    value = entry["value"]
+def value_with_unit(part: ReportPart, measure: str, value: Number, name: str | None = None) -> str:
+    """A value of a measure, as it stands in one cell; `name` is a unit other than the measure's."""
     if measure in PERCENT:
         return percent(value)
     text = count(value) if isinstance(value, int) else significant(value)
-    name = entry.get("unit", BY_ID[measure].unit)
+    if name is None:
+        name = BY_ID[measure].unit
     if name == "records" and counts_rows(part):
         name = "rows"
     if name == "1":
@@ -362,22 +399,29 @@ def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
     return f"{text} {unit(part.texts, name)}"
 
 
-def limited_row(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
+def limited_row(part: ReportPart, values: Mapping[str, Value], verdict: Verdict) -> NumberRow:
     """A measure with a limit: its number, what the policy asks for, and the verdict."""
-    texts, measure, value = part.texts, verdict["measure"], verdict["value"]
-    own = verdict.get("scope") == SUPPRESSED_SCOPE
-    entry = (None if own else values.get(measure)) or verdict
-    shown, no_number = NOTHING, _no_number(part, verdict)
-    if value is not None:
-        number = int(value) if isinstance(entry["value"], int) else value
-        shown = shown_value(part, verdict, {**entry, "value": number})
-    state = STATES[verdict["met"]]
+    texts = part.texts
+    measure = verdict.measure
+    number = verdict.value
+    own = verdict.scope == SUPPRESSED_SCOPE
+    value = None if own else values.get(measure)
+    shown = NOTHING
+    if number is not None:
+        if isinstance(number if value is None else value.value, int):
+            number = int(number)
+        shown = shown_value(part, verdict, number, None if value is None else value.unit)
+    state = STATES[verdict.met]
     far, position = _distance(texts, verdict)
-    title, short = titles(texts, measure, entry)
+    title, short = titles(texts, measure, verdict.k if value is None else value.details.get("k"))
     if own:
-        title, short = (
-            texts("limits_table.of_suppressed", measure=name) for name in (title, short)
-        )
+        title = texts("limits_table.of_suppressed", measure=title)
+        short = texts("limits_table.of_suppressed", measure=short)
+    words = (
+        _no_number(part, verdict.value, verdict.reason),
+        *remarks(part, verdict),
+        "" if value is None else _wildcard(part, value.value, value),
+    )
     return NumberRow(
         title,
         measure,
@@ -387,28 +431,27 @@ def limited_row(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         asked(texts, verdict),
         far,
         position,
-        " ".join(filter(None, (no_number, *remarks(part, verdict), _wildcard(part, entry)))),
+        " ".join(filter(None, words)),
         short,
     )
 
 
-def remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
+def remarks(part: ReportPart, verdict: Verdict) -> Iterator[str]:
     """Which reading a limit is about, and whether the table could meet it at all."""
-    if verdict["reading"]:
-        yield part.texts(READ.get(verdict["reading"], "limits_table.without_missing"))
-    if verdict["reason"] == ABOVE_CAP:
+    if verdict.reading:
+        yield part.texts(READ.get(verdict.reading, "limits_table.without_missing"))
+    if verdict.reason == ABOVE_CAP:
         yield part.texts("limits_table.above_cap")
-    if verdict.get("impossible"):
-        yield part.texts("front.impossible", why=part.texts.remark(verdict["impossible"]))
+    if verdict.impossible:
+        yield part.texts("front.impossible", why=part.texts.remark(verdict.impossible))
 
 
-def shown_value(part: ReportPart, verdict: Data, entry: Data | None = None) -> str:
+def shown_value(part: ReportPart, verdict: Verdict, number: Number, unit: str | None = None) -> str:
     """The number that a limit was held against, with digits enough to tell on which side it is."""
-    measure, value = verdict["measure"], verdict["value"]
-    rounded = float(significant_digits(value).replace(",", ""))
-    if value != rounded and rounded in (verdict["min"], verdict["max"]):
-        return bound_text(measure, value)
-    return value_with_unit(part, measure, entry or verdict)
+    rounded = float(significant_digits(number).replace(",", ""))
+    if number != rounded and rounded in (verdict.min, verdict.max):
+        return bound_text(verdict.measure, number)
+    return value_with_unit(part, verdict.measure, number, unit)
 
 
 def bound_text(measure: str, value: float) -> str:
@@ -426,42 +469,50 @@ ASKED = {
 }
 
 
-def asked(texts: Texts, limit: Data, words: Mapping[str, str] = ASKED) -> str:
+def asked(texts: Texts, limit: Verdict, words: Mapping[str, str] = ASKED) -> str:
     """What a limit asks for; `words` are the keys of its texts."""
-    least, most = (
-        None if limit[end] is None else bound_text(limit["measure"], limit[end])
-        for end in ("min", "max")
-    )
+    return asked_bounds(texts, limit.measure, limit.min, limit.max, words)
+
+
+def asked_bounds(
+    texts: Texts,
+    measure: str,
+    low: float | None,
+    high: float | None,
+    words: Mapping[str, str] = ASKED,
+) -> str:
+    """What a limit on a measure asks for that lies between `low` and `high`."""
+    least = None if low is None else bound_text(measure, low)
+    most = None if high is None else bound_text(measure, high)
     if most is None:
         key = "at_least"
-    elif limit["measure"] in STRICT:
+    elif measure in STRICT:
         key = "strictly_below" if least is None else "between_below"
     else:
         key = "at_most" if least is None else "between"
     return texts(words[key], least=least, most=most)
 
 
-def _distance(texts: Texts, verdict: Data) -> tuple[str, float | None]:
+def _distance(texts: Texts, verdict: Verdict) -> tuple[str, float | None]:
     """How far a number lies from its limit: in words, and as a power of two."""
-    value, least, most = verdict["value"], verdict["min"], verdict["max"]
-    if value is None or verdict["met"] is None:
+    value = verdict.value
+    least = verdict.min
+    most = verdict.max
+    if value is None or verdict.met is None:
         return "", None
-    if verdict["reason"] == ABOVE_CAP:
+    if verdict.reason == ABOVE_CAP:
         return texts("limits_table.beyond"), None  # the number itself may be below the limit
     over = most is not None and (least is None or value > most)
-    bound, ratio = (most, (value, most)) if over else (least, (least, value))
-    if verdict["met"]:
+    bound = most if over else least
+    if bound is None:
+        return texts("limits_table.inside") if verdict.met else "", None
+    ratio = (value, bound) if over else (bound, value)
+    if verdict.met:
         words = texts("limits_table.inside")
-    elif bound is None or min(ratio) <= 0:
-        words = texts("limits_table.beyond") if bound is not None else ""
+    elif min(ratio) <= 0:
+        words = texts("limits_table.beyond")
     else:
         times = f"{ratio[0] / ratio[1]:.3g}"
         key = "limits_table.over" if over else "limits_table.short"
         words = texts(key, times=digits(times)) if float(times) > 1 else ""
     return words, math.log2(ratio[0] / ratio[1]) if bound and min(ratio) > 0 else None
-
-
-def suppressed_records(part: ReportPart) -> int:
-    """How many records are in no number, because they are suppressed."""
-    table = part.data["table"]
-    return 0 if table.get("keep_suppressed") else table.get("suppressed") or 0

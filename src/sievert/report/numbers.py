@@ -1,12 +1,12 @@
 """Numbers in words: measures as in the JSON of an assessment, bits, distortions and quotients."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os.path import commonprefix
 
 from sievert.formatting import make_unique, middle_cut, own_name, percent, printable, significant
 from sievert.measures import BY_ID
-from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
+from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
 from sievert.report.page import Paragraph
 from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 from sievert.report.texts import Texts
@@ -20,25 +20,29 @@ ENDINGS = re.compile(
     r"\.(csv|tsv|txt|parquet|pq|arrow|feather|json|jsonl|ndjson)(\.[a-z0-9]{2,4})?", re.I
 )
 NOTHING = 1e-3  # bits: a ratio to less is not disclosed
-REASONS = {UNBOUNDED: "words.unbounded", NOTHING_TO_LEARN: "words.nothing_to_learn"}
+# In place of a number, by the reason why it is not there.
+WHY: Mapping[str, str] = {
+    UNBOUNDED: "words.unbounded",
+    NOTHING_TO_LEARN: "words.nothing_to_learn",
+}
 
 
 # -- measures -------------------------------------------------------------------------------------
 
 
-def value_text(writer: NumberWriter, measure: str, entry: Data) -> NumberText:
+def value_text(writer: NumberWriter, value: Value) -> NumberText:
     """A value of an assessment."""
-    value = entry["value"]
-    if value is None:
-        return NumberText(why(writer.texts, entry), None)
-    if isinstance(value, int):
-        return writer.count(value)
-    return writer.share(value) if measure in SHARES else writer.number(value)
+    number = value.value
+    if number is None:
+        return NumberText(why(writer.texts, value.reason), None)
+    if isinstance(number, int):
+        return writer.count(number)
+    return writer.share(number) if value.id in SHARES else writer.number(number)
 
 
-def why(texts: Texts, entry: Data) -> str:
-    """In place of a number that is not there."""
-    return texts(REASONS.get(entry["reason"], "words.undefined"))
+def why(texts: Texts, reason: str | None) -> str:
+    """In place of a number that is not there, for a `reason`."""
+    return texts(WHY.get(reason or "", "words.undefined"))
 
 
 def measure_title(texts: Texts, measure: str) -> str:
@@ -111,23 +115,13 @@ def interval_text(writer: NumberWriter, low: NumberText, high: NumberText) -> st
     return writer.texts("compared.range", low=low, high=high)
 
 
-def releases_of(part: ReportPart) -> Sequence[Data]:
-    """The tables that a part judges beside their original."""
-    if part.kind == "synthetic":
-        return [
-            {**t, "name": t["name"].partition(".")[0] or t["name"], "table": {"name": t["name"]}}
-            for t in part.data["synthetic"]
-        ]
-    return part.data["releases"] if part.kind == "compare" else ()
-
-
-def release_names(releases: Iterable[Data]) -> list[str]:
+def release_names(releases: Iterable[tuple[str, str | None]]) -> list[str]:
     """What releases are called: by their own names, with a number where two are alike.
 
-    Names of files go without their endings and, where they are long, without what all begin with.
+    Each of the `releases` has a name and that of its file. Names of files go without their endings
+    and, where they are long, without what all begin with.
     """
-    named = [(str(r["name"]), (r.get("table") or {}).get("name")) for r in releases]
-    own = [(name, own_name(name, file)) for name, file in named]
+    own = [(name, own_name(name, file)) for name, file in releases]
     stems = [ENDINGS.sub("", file) if file != name else name for name, file in own]
     of_files = all(file != name for name, file in own)
     if len(stems) > 1 and of_files and max(map(len, stems)) > SHORT:

@@ -1,7 +1,7 @@
 """The parts of a page: one result each, and how its numbers and names are written."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
 
@@ -134,6 +134,8 @@ class ReportPart:
     writer: NumberWriter
     number: int = 1
     result: Any = None
+    # What was read back from the JSON, by the kind of result.
+    read_back: dict[type, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def texts(self) -> Texts:
@@ -144,16 +146,11 @@ class ReportPart:
         """The result itself; one that was saved is read back from its JSON, once."""
         if isinstance(self.result, kind):
             return self.result
-        saved: Saved | None = self._read_back.get(kind)
+        saved: Saved | None = self.read_back.get(kind)
         if saved is None:
             saved = kind.from_dict(self.data)
-            self._read_back[kind] = saved
+            self.read_back[kind] = saved
         return saved
-
-    @cached_property
-    def _read_back(self) -> dict[type, Any]:
-        """What was read back from the JSON, by the kind of result."""
-        return {}
 
     @property
     def rows(self) -> int:
@@ -183,9 +180,9 @@ class ReportPart:
         heads = (*map(self.say, head), *more)
         return make_grid(self.say(caption, **values), heads, rows, right, folded=folded)
 
-    def chapter(self, key: str, blocks: Iterable[Block | Chapter]) -> Chapter:
-        """A chapter whose title and anchor have the same key."""
-        return Chapter(self.say(f"{key}_title"), self.anchor(key), tuple(blocks))
+    def chapter(self, title: str, anchor: str, blocks: Iterable[Block | Chapter]) -> Chapter:
+        """A chapter whose `title` is the key of a text."""
+        return Chapter(self.say(title), self.anchor(anchor), tuple(blocks))
 
 
 def names_of(part: ReportPart, columns: Sequence[str]) -> str:

@@ -17,7 +17,8 @@ from sievert.errors import require
 from sievert.files import OUR_PAGE
 from sievert.formatting import printable
 from sievert.measures import BY_ID
-from sievert.measures.measure import SUPPRESSED
+from sievert.measures.measure import SUPPRESSED, Value, read_values
+from sievert.policy import Judgement, Verdict
 from sievert.policy.document import read_tables
 from sievert.report.alarms import alarm_names
 from sievert.report.first_screen import reason_text
@@ -36,6 +37,7 @@ from sievert.report.limits import (
     value_with_unit,
 )
 from sievert.report.numbers import measure_title
+from sievert.report.overview import read_judgement
 from sievert.report.parts import Data, NumberWriter, ReportPart
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import command_name
@@ -44,7 +46,6 @@ from sievert.version import __version__
 WHOLE = "policy"  # the case of all limits together
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"  # a name; nothing is loaded from there
 NO_GATE = "a planned release is no file that a pipeline could let through: no --junit, no --sarif"
-EMPTY: Data = {"table": {}, "reidentification": {}, "inference": {}}  # of an attacked table
 JUNIT = {"breached": "failure", "doubtful": "error"}
 POLICY = {
     "met": "pipeline.policy_met",
@@ -122,81 +123,115 @@ def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 def limit_cases(result: Data, texts: Texts) -> list[LimitCase]:
     """Every limit of every table of a result; an error for a plan, which is no gate."""
-    plan = any(map(is_plan, (result, *result.get("key_sets", ()))))
+    plan = any(is_plan(read_judgement(each)) for each in (result, *result.get("key_sets", ())))
     require(not plan, NO_GATE, hint="the release itself, without --planned")
-    return [case for name, part in _tables(result, texts) for case in _cases(name, part)]
+    return [case for table in _tables(result, texts) for case in _cases(table)]
 
 
-def _tables(result: Data, texts: Texts) -> Iterator[tuple[str, ReportPart]]:
+@dataclass(frozen=True, kw_only=True)
+class JudgedTable:
+    """A table that a policy was held against, with its numbers."""
+
+    name: str
+    part: ReportPart  # writes its numbers
+    policy: Judgement | None
+    reidentification: Mapping[str, Value]
+    inference: Mapping[str, Mapping[str, Value]]
+    alarms: tuple[str, ...]  # attacks on a synthetic table that saw something
+    inferred: int  # columns that an attack infers
+
+    @classmethod
+    def of(cls, name: str, kind: str, data: Data, writer: NumberWriter) -> "JudgedTable":
+        """Read a table from its JSON, which may have a policy and no numbers."""
+        inference = data.get("inference", {})
+        return cls(
+            name=name,
+            part=ReportPart(kind, data, writer),
+            policy=read_judgement(data),
+            reidentification=read_values(data.get("reidentification", {})),
+            inference={secret: read_values(values) for secret, values in inference.items()},
+            alarms=tuple(data.get("alarms") or ()),
+            inferred=len(data["attacks"]["inference"]) if data.get("alarms") else 0,
+        )
+
+
+def _tables(result: Data, texts: Texts) -> Iterator[JudgedTable]:
     """The tables that a policy was held against. The original of releases is not to be released."""
     kind, writer = str(command_name(result)), NumberWriter(texts)
     name = writer.file(result["table"].get("name") or texts("pipeline.table"))
     if kind in ("compare", "synthetic"):
         for number, each in enumerate(result["releases" if kind == "compare" else "synthetic"], 1):
-            own = {
-                "table": {},
-                "reidentification": {},
-                "inference": {},
-                **each.get("assessment", {}),
-            }
+            own = {**each.get("assessment", {}), "policy": each.get("policy")}
             if kind == "synthetic":
                 own |= {"alarms": each["alarms"], "attacks": each["attacks"]}
             name = writer.file(each.get("name") or texts("pipeline.release", number=number))
-            yield name, ReportPart(kind, {**own, "policy": each.get("policy")}, writer)
+            yield JudgedTable.of(name, kind, own, writer)
     elif "key_sets" in result:
         for each in result["key_sets"]:
             columns = writer.names(each["quasi"])
-            yield f"{name}: {columns}", ReportPart(kind, {**result, **each}, writer)
+            yield JudgedTable.of(f"{name}: {columns}", kind, {**result, **each}, writer)
     else:
-        yield name, ReportPart(kind, {**EMPTY, **result}, writer)
+        yield JudgedTable.of(name, kind, result, writer)
 
 
-def _cases(table: str, part: ReportPart) -> Iterator[LimitCase]:
-    for verdict in limits_of(part.data):
-        yield _limit(table, part, verdict)
-    texts, met = part.texts, (part.data.get("policy") or {"met": None})["met"]
-    for reason in reasons_of(part.data):
-        name, text = reason["what"], reason_text(part, reason)
-        yield LimitCase(table, WHOLE, name, name.replace("_", " "), reason["met"], text)
+def _cases(table: JudgedTable) -> Iterator[LimitCase]:
+    for verdict in limits_of(table.policy):
+        yield _limit(table, verdict)
+    texts = table.part.texts
+    met = None if table.policy is None else table.policy.met
+    for reason in reasons_of(table.policy):
+        name = reason.what
+        text = reason_text(table.part, reason)
+        yield LimitCase(table.name, WHOLE, name, name.replace("_", " "), reason.met, text)
     answer = texts(POLICY[STATES[met]])
-    if met is True and part.data.get("alarms"):  # of attacks on a synthetic table: no bare yes
-        attacks = texts.join(alarm_names(part, part.data, part.data["alarms"]))
-        answer = part.say("headline_met_traces", attacks=attacks)
-    rests_on = basis_texts(texts, part.data.get("policy"), part.writer.name)
+    if met is True and table.alarms:  # of attacks on a synthetic table: no bare yes
+        attacks = texts.join(alarm_names(table.part, table.alarms, table.inferred))
+        answer = table.part.say("headline_met_traces", attacks=attacks)
+    rests_on = basis_texts(texts, table.policy, table.part.writer.name)
     text = " ".join([answer, *rests_on])
-    yield LimitCase(table, WHOLE, "met", texts("pipeline.policy"), met, text)
+    yield LimitCase(table.name, WHOLE, "met", texts("pipeline.policy"), met, text)
 
 
-def _limit(table: str, part: ReportPart, verdict: Data) -> LimitCase:
-    texts, measure = part.texts, printable(verdict["measure"])
-    chapter, _, secret = verdict["where"].partition(".")
-    values = part.data["inference"].get(secret, {}) if secret else part.data["reidentification"]
+def _limit(table: JudgedTable, verdict: Verdict) -> LimitCase:
+    part = table.part
+    texts = part.texts
+    measure = printable(verdict.measure)
+    chapter, _, secret = verdict.where.partition(".")
+    values = table.inference.get(secret, {}) if secret else table.reidentification
     if measure in BY_ID:
         row = limited_row(part, values, verdict)
-        title, shown, remark = row.name, row.value, row.remark
+        title = row.name
+        shown = row.value
+        remark = row.remark
     else:  # a number of an attack
-        title, remark = measure, printable(verdict["reason"] or "")
-        shown = NOTHING if verdict["value"] is None else bound_text(measure, verdict["value"])
-    if verdict["reason"] == SUPPRESSED:
-        shown, remark = _shared_number(part, measure, values.get(measure)), ""
-    shown = texts("pipeline.no_number") if shown == NOTHING else shown
-    where, state = chapter, texts(STATE_WORDS[STATES[verdict["met"]]])
+        title = measure
+        remark = printable(verdict.reason or "")
+        shown = NOTHING if verdict.value is None else bound_text(measure, verdict.value)
+    if verdict.reason == SUPPRESSED:
+        shown = _shared_number(part, values.get(measure))
+        remark = ""
+    if shown == NOTHING:
+        shown = texts("pipeline.no_number")
+    state = texts(STATE_WORDS[STATES[verdict.met]])
+    where = chapter
     if secret:
         secret = part.writer.name(secret)
-        where, title = f"{chapter}.{secret}", texts("pipeline.of", title=title, secret=secret)
+        where = f"{chapter}.{secret}"
+        title = texts("pipeline.of", title=title, secret=secret)
     sentence = texts(
         "pipeline.limit", title=title, value=shown, state=state, asked=asked(texts, verdict)
     )
     text = " ".join(filter(None, (sentence, remark)))
-    name = measure if verdict.get("scope") is None else f"{measure}.{verdict['scope']}"
-    return LimitCase(table, where, name, title, verdict["met"], text)
+    name = measure if verdict.scope is None else f"{measure}.{verdict.scope}"
+    return LimitCase(table.name, where, name, title, verdict.met, text)
 
 
-def _shared_number(part: ReportPart, measure: str, number: Data | None) -> str:
+def _shared_number(part: ReportPart, value: Value | None) -> str:
     """A number of shareable JSON: rounded, or withheld."""
-    if number is None or number["value"] is None:
+    if value is None or value.value is None:
         return part.texts("words.withheld")
-    return part.texts("pipeline.rounded", number=value_with_unit(part, measure, number))
+    number = value_with_unit(part, value.id, value.value, value.unit)
+    return part.texts("pipeline.rounded", number=number)
 
 
 def junit(result: Data, policy: Path | None = None) -> str:
@@ -249,9 +284,12 @@ def sarif(result: Data, policy: Path | None = None) -> str:
     cases, places = limit_cases(result, texts), PolicyPlaces.of(policy) if policy else None
     rules = {case.rule: _rule(texts, case) for case in cases}
     grounds = [
-        {"table": table, "restsOn": [*basis_texts(texts, part.data["policy"], part.writer.name)]}
-        for table, part in _tables(result, texts)
-        if part.data.get("policy")
+        {
+            "table": table.name,
+            "restsOn": [*basis_texts(texts, table.policy, table.part.writer.name)],
+        }
+        for table in _tables(result, texts)
+        if table.policy is not None
     ]
     run = {
         "properties": {"verdicts": grounds},

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from sievert.report.overview import Overview
 from sievert.report.page import Block, BulletList, Chapter
 from sievert.report.parts import ReportPart
 
@@ -10,8 +11,9 @@ FEW_REMARKS = 3  # that a terminal shows
 
 def remarks(part: ReportPart) -> Iterator[Chapter]:
     """List the remarks of a result; a terminal shows the first few."""
-    cautions = {*part.data.get("cautions", ())}
-    texts = [part.texts.remark(w) for w in part.data.get("warnings", ()) if w not in cautions]
+    overview = part.read(Overview)
+    cautions = {*overview.cautions}
+    texts = [part.texts.remark(each) for each in overview.warnings if each not in cautions]
     if not texts:
         return
     few, more = texts[:FEW_REMARKS], texts[FEW_REMARKS:]

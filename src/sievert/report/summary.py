@@ -4,13 +4,15 @@ It is built of shareable JSON only, so that nothing else can get on it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sievert.charts.drawing import short_name
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.formatting import count, percent, printable
 from sievert.measures import BY_ID
-from sievert.policy.judgement import FILE_HOLDS
+from sievert.measures.measure import Value, read_values
+from sievert.policy.judgement import FILE_HOLDS, GateReason, Judgement, Verdict
 from sievert.report.first_screen import (
     PLANNED,
     REASONS,
@@ -27,9 +29,10 @@ from sievert.report.limits import (
     asked,
     basis_texts,
     is_plan,
-    outcome_of,
+    reasons_of,
     titles,
 )
+from sievert.report.overview import Overview
 from sievert.report.page import (
     Block,
     BulletList,
@@ -43,14 +46,12 @@ from sievert.report.page import (
 )
 from sievert.report.parts import ROLE_TEXTS, Data
 from sievert.report.texts import Texts
-from sievert.roles import columns_by_role
-from sievert.sharing import ENOUGH, REIDENTIFICATION, command_name, shareable, shown_records
+from sievert.sharing import ENOUGH, LEAST, REIDENTIFICATION, command_name, shareable, shown_records
 from sievert.version import __version__
 
 LONGEST = 60  # letters of a name
 NO_BREAK = "\N{NO-BREAK SPACE}"
 LONGEST_TITLE = 200
-WITHHELD: Mapping[str, Any] = {"value": None}
 ASKED = {  # what a limit asks for
     "at_least": "shared.at_least",
     "at_most": "shared.at_most",
@@ -79,26 +80,56 @@ def share_all(results: Sequence[Data], **settings: Any) -> list[Data]:
     return kept
 
 
-def build_summary(results: Sequence[Data], texts: Texts, title: str | None = None) -> Page:
+@dataclass(frozen=True, kw_only=True)
+class SharedNumbers:
+    """What may be shared of a result: its overview, and numbers with the step of each."""
+
+    overview: Overview
+    compared: bool  # whether releases are compared, of which there are no numbers
+    reidentification: Mapping[str, Value]
+    inference: Mapping[str, Mapping[str, Value]]
+
+    @classmethod
+    def from_dict(cls, data: Data) -> "SharedNumbers":
+        """Read shareable JSON."""
+        inference = data.get("inference", {})
+        return cls(
+            overview=Overview.from_dict(data),
+            compared="releases" in data,
+            reidentification=read_values(data.get("reidentification", {})),
+            inference={secret: read_values(values) for secret, values in inference.items()},
+        )
+
+    @property
+    def policies(self) -> list[Judgement]:
+        """The policy held against each table: of a comparison the original comes first."""
+        tables = [self.overview.policy]
+        if self.compared:
+            releases = self.overview.releases
+            tables = [self.overview.original, *(release.policy for release in releases)]
+        return [policy for policy in tables if policy is not None]
+
+
+def build_summary(given: Sequence[Data], texts: Texts, title: str | None = None) -> Page:
     """One page of shareable JSON."""
+    results = [SharedNumbers.from_dict(data) for data in given]
     chapters = [[*_blocks(result, texts, i)] for i, result in enumerate(results, 1)]
     for blocks in chapters[1:]:  # what the first part says of the table is not said again
         blocks[:1] = [] if blocks[0] == chapters[0][0] else blocks[:1]
     others = (
         Chapter(
-            texts(
-                "shared.releases_title" if "releases" in result else "shared.part", number=number
-            ),
+            texts("shared.releases_title" if result.compared else "shared.part", number=number),
             f"part{number}",
             tuple(blocks),
             screen=True,
         )
         for number, (blocks, result) in enumerate(zip(chapters[1:], results[1:], strict=True), 2)
     )
-    least = max(result["table"]["shared"] for result in results)
-    judged = any("releases" in result or result["policy"] is not None for result in results)
+    least = max(result.overview.table.shared or 0 for result in results)
+    judged = any(result.compared or result.overview.policy is not None for result in results)
+    plan = any(is_plan(result.overview.policy) for result in results)
     key = "front.title_policy_unnamed" if judged else "front.title"
-    key = "front.title_plan_unnamed" if any(map(is_plan, results)) else key
+    key = "front.title_plan_unnamed" if plan else key
     return Page(
         title=texts(key) if title is None else check_title(title),
         language=texts("words.language"),
@@ -122,37 +153,41 @@ def check_title(given: str) -> str:
     return title
 
 
-def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter]:
+def _blocks(result: SharedNumbers, texts: Texts, number: int) -> Iterator[Block | Chapter]:
     anchor = f"limits{number}"
-    policies = [result["original"], *result["releases"]] if "releases" in result else [result]
-    verdicts = [table["policy"] for table in policies if table["policy"] is not None]
-    yield Paragraph(" ".join(_table(result, texts)))
-    if "releases" in result:
-        yield _releases_verdict(texts, verdicts[1:])
-        yield _releases(texts, verdicts)
-        rests = (text for policy in verdicts[1:] for text in basis_texts(texts, policy, _name))
+    overview = result.overview
+    yield Paragraph(" ".join(_table(overview, texts)))
+    if result.compared:
+        releases = result.policies[1:]
+        yield _releases_verdict(texts, releases)
+        yield _releases(texts, result.policies)
+        rests = (text for policy in releases for text in basis_texts(texts, policy, _name))
         yield from (Paragraph(text, "note") for text in dict.fromkeys(rests))
         return
-    yield _verdict(texts, verdicts[0] if verdicts else None, result)
-    yield from not_covered(texts, result, _name)
-    if verdicts and (others := [r for r in verdicts[0].get("reasons", ()) if not _is_role(r)]):
+    policy = overview.policy
+    yield _verdict(texts, overview)
+    yield from not_covered(texts, overview, _name)
+    others = [reason for reason in reasons_of(policy) if not _is_role(reason)]
+    if others:
         yield BulletList(
             tuple(
-                texts(REASONS[r["what"]], names=some_measures(texts, r["names"], _name))
-                for r in others
+                texts(REASONS[reason.what], names=some_measures(texts, reason.names, _name))
+                for reason in others
             )
         )
     figures = tuple(_figures(result, texts))
-    key = "shared.small" if result["table"]["rows"] is None else "shared.withheld"
+    key = "shared.small" if overview.table.rows is None else "shared.withheld"
     yield Figures(figures) if figures else Paragraph(texts(key, enough=count(ENOUGH)))
-    if verdicts and verdicts[0]["limits"]:
-        limits = tuple(_limits(verdicts[0], texts, anchor))
+    if policy is not None and policy.verdicts:
+        limits = tuple(_limits(policy, texts, anchor))
         yield Chapter(texts("front.limits"), anchor, limits, screen=True)
 
 
-def _table(result: Data, texts: Texts) -> Iterator[str]:
-    table, roles = result["table"], columns_by_role(result["roles"])
-    columns, rows = count(table["columns"]), shown_records(table["rows"] or 0, table["shared"])
+def _table(overview: Overview, texts: Texts) -> Iterator[str]:
+    table = overview.table
+    roles = overview.columns
+    columns = count(table.columns)
+    rows = shown_records(table.rows or 0, table.shared or LEAST)
     if rows is None:
         yield texts("shared.table_small", enough=count(ENOUGH), columns=columns)
     else:
@@ -170,15 +205,15 @@ def _name(column: str) -> str:
 # -- numbers --------------------------------------------------------------------------------------
 
 
-def _figures(result: Data, texts: Texts) -> Iterator[tuple[str, str]]:
+def _figures(result: SharedNumbers, texts: Texts) -> Iterator[tuple[str, str]]:
     """Numbers with their words; a number that is withheld everywhere is not there."""
-    numbers = result["reidentification"]
+    numbers = result.reidentification
     yield from (
         (_share(texts, numbers[measure]), texts(FIGURES[measure]))
         for measure in REIDENTIFICATION
         if measure in numbers
     )
-    for secret, values in result["inference"].items():
+    for secret, values in result.inference.items():
         guesses = [
             _share(texts, values[f"bayes_vulnerability_{when}"])
             for when in ("prior", "posterior")
@@ -186,61 +221,62 @@ def _figures(result: Data, texts: Texts) -> Iterator[tuple[str, str]]:
         ]
         if len(guesses) == 2:
             words = texts("shared.guess", secret=_name(secret))
-            gain = _share(texts, values.get("guess_gain", WITHHELD))
+            gain = _share(texts, values.get("guess_gain"))
             if gain != texts("words.withheld"):
                 words = f"{words} {texts('shared.guess_gain', share=gain)}"
             yield texts("shared.from_to", before=guesses[0], after=guesses[1]), words
 
 
-def _share(texts: Texts, entry: Data) -> str:
+def _share(texts: Texts, value: Value | None) -> str:
     """A share as it is shown; withheld where no step says how it was rounded."""
-    if "step" not in entry:
+    if value is None or "step" not in value.details:
         return texts("words.withheld")
-    if entry["value"] is not None:
-        return percent(entry["value"])
-    if "below" in entry:
-        return texts("shared.below", share=percent(entry["below"]))
-    if "above" in entry:
-        return texts("shared.above", share=percent(entry["above"]))
+    if value.value is not None:
+        return percent(value.value)
+    if "below" in value.details:
+        return texts("shared.below", share=percent(value.details["below"]))
+    if "above" in value.details:
+        return texts("shared.above", share=percent(value.details["above"]))
     return texts("words.withheld")
 
 
 # -- verdicts -------------------------------------------------------------------------------------
 
 
-def _verdict(texts: Texts, policy: Data | None, result: Data) -> PolicyAnswer:
+def _verdict(texts: Texts, overview: Overview) -> PolicyAnswer:
     """The verdict of one table; without a policy there is none."""
+    policy = overview.policy
     if policy is None:
         return PolicyAnswer("open", texts("front.open"))
-    state, plan = STATES[outcome_of(policy)], is_plan(result)
-    why = [*why_words(texts, state, policy["limits"], result)]
-    without = (r for r in policy.get("reasons", ()) if r["what"] == "columns_without_role")
-    for number in (len(r["names"]) for r in without):
-        why.append(without_role(texts, number))
-    shown = PLANNED if plan and state == "met" else state
-    return PolicyAnswer(shown, answer(texts, state, result, _name), " ".join(why))
+    state = STATES[policy.outcome]
+    why = [*why_words(texts, state, policy.verdicts, policy)]
+    for reason in policy.reasons:
+        if reason.what == "columns_without_role":
+            why.append(without_role(texts, len(reason.names)))
+    shown = PLANNED if is_plan(policy) and state == "met" else state
+    return PolicyAnswer(shown, answer(texts, state, overview, _name), " ".join(why))
 
 
-def _is_role(reason: Data) -> bool:
+def _is_role(reason: GateReason) -> bool:
     """Whether a reason stands in the verdict, or beside it, with the names of its columns."""
-    return bool(reason["what"] in ("columns_without_role", FILE_HOLDS))
+    return reason.what in ("columns_without_role", FILE_HOLDS)
 
 
-def _releases_verdict(texts: Texts, policies: Sequence[Data]) -> PolicyAnswer:
-    met = sum(policy["met"] is True for policy in policies)
+def _releases_verdict(texts: Texts, policies: Sequence[Judgement]) -> PolicyAnswer:
+    met = sum(policy.met is True for policy in policies)
     text = texts("shared.releases", met=met, number=len(policies))
-    undecided = any(policy["met"] is None for policy in policies)
+    undecided = any(policy.met is None for policy in policies)
     return PolicyAnswer(STATES[True if met else None if undecided else False], text)
 
 
-def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter]:
+def _limits(policy: Judgement, texts: Texts, anchor: str) -> Iterator[Block | Chapter]:
     """Limits by what they are about, breached ones first."""
-    places = dict.fromkeys(limit["where"] for limit in policy["limits"])
+    places = dict.fromkeys(limit.where for limit in policy.verdicts)
     for number, where in enumerate(places, 1):
-        limits = [limit for limit in policy["limits"] if limit["where"] == where]
-        limits.sort(key=lambda limit: (limit["met"] is True, limit["met"] is None))
+        limits = [limit for limit in policy.verdicts if limit.where == where]
+        limits.sort(key=lambda limit: (limit.met is True, limit.met is None))
         items = tuple(_limit(texts, limit) for limit in limits)
-        states = tuple(STATES[limit["met"]] for limit in limits)
+        states = tuple(STATES[limit.met] for limit in limits)
         inner = BulletList(items, tuple(texts(STATE_WORDS[state]) for state in states), states)
         secret = where.partition(".")[2]
         title = _name(secret) if secret else texts("shared.finding")
@@ -248,27 +284,27 @@ def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter
     yield from (Paragraph(text, "note") for text in basis_texts(texts, policy, _name))
 
 
-def _limit(texts: Texts, limit: Data) -> str:
-    measure = limit["measure"]
+def _limit(texts: Texts, limit: Verdict) -> str:
+    measure = limit.measure
     bits = measure in BY_ID and BY_ID[measure].unit == "bits"
     bounds = asked(texts, limit, ASKED) + (f" {texts('units.bits')}" if bits else "")
-    return texts("shared.limit", what=titles(texts, measure, limit)[0], asked=bounds)
+    return texts("shared.limit", what=titles(texts, measure, limit.k)[0], asked=bounds)
 
 
-def _releases(texts: Texts, policies: Sequence[Data]) -> Grid:
+def _releases(texts: Texts, policies: Sequence[Judgement]) -> Grid:
     """The original and the releases as rows: whether they meet the policy, and which limits not."""
     names = [texts("compared.release", number=n) for n in range(1, len(policies))]
     rows = (
         (
             name.replace(" ", NO_BREAK),
-            texts(POLICY[STATES[policy["met"]]]).replace(" ", NO_BREAK),
-            texts(
-                "options.of", met=sum(v["met"] is True for v in limits), number=len(limits)
-            ).replace(" ", NO_BREAK),
-            ", ".join(_not_met(texts, v) for v in limits if v["met"] is not True),
+            texts(POLICY[STATES[policy.met]]).replace(" ", NO_BREAK),
+            texts("options.of", met=sum(v.met is True for v in limits), number=len(limits)).replace(
+                " ", NO_BREAK
+            ),
+            ", ".join(_not_met(texts, v) for v in limits if v.met is not True),
         )
         for name, policy in zip((texts("compared.original"), *names), policies, strict=True)
-        for limits in [policy["limits"]]
+        for limits in [policy.verdicts]
     )
     head = (
         texts("shared.head_release"),
@@ -279,9 +315,10 @@ def _releases(texts: Texts, policies: Sequence[Data]) -> Grid:
     return make_grid(texts("shared.releases_table"), head, rows, (2,))
 
 
-def _not_met(texts: Texts, limit: Data) -> str:
+def _not_met(texts: Texts, limit: Verdict) -> str:
     """A limit that is breached or undecided, by its measure and the secret that it is about."""
-    words, secret = titles(texts, limit["measure"], limit)[1], limit["where"].partition(".")[2]
+    words = titles(texts, limit.measure, limit.k)[1]
+    secret = limit.where.partition(".")[2]
     if secret:
         words = texts("shared.limit_on", limit=words, secret=_name(secret))
-    return words if limit["met"] is False else texts("shared.undecided", limit=words)
+    return words if limit.met is False else texts("shared.undecided", limit=words)

@@ -5,30 +5,29 @@ from collections.abc import Iterator
 from sievert.charts import Bar
 from sievert.charts.drawing import EXPOSED
 from sievert.formatting import percent
+from sievert.report.explanation import ColumnShapley
 from sievert.report.explanation_view import (
     MOST_ROWS,
     MOST_SECRETS,
     ExplanationView,
+    PictureKeys,
     captioned_bars,
     explanation_view,
 )
 from sievert.report.limits import limits_of
+from sievert.report.overview import Overview
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import NumberText, ReportPart
 
 MOSTLY = 0.5  # of what tells people apart: two columns with less do not stand out
 LEADING = 2  # columns that may stand out
+SHARES = PictureKeys(title="shares_chart", below="shares_below", caption="shares_caption")
+PATH = PictureKeys(title="path_chart", below="path_below", caption="path_caption")
 
 
 def why_chapter(part: ReportPart) -> Chapter | None:
-    """Why the numbers of an assessment are as they are; None where that was not explained.
-
-    `part.data["explanation"]` has the chapters `shapley` and `knowledge` of an explanation.
-    """
-    explanation = part.data.get("explanation")
-    if not explanation:
-        return None
-    view = explanation_view(part, **explanation)
+    """Why the numbers of an assessment are as they are, which has an explanation."""
+    view = explanation_view(part)
     lead = " ".join((*_together(view), *_suffice(view)))
     blocks = [*([Paragraph(lead, "reading")] if lead else ()), *shares(view), *path(view)]
     if not (title := finding(view)) or not blocks:
@@ -80,13 +79,12 @@ def _together(view: ExplanationView) -> Iterator[str]:
 
 def _suffice(view: ExplanationView) -> Iterator[str]:
     """How few columns single out half of those who are alone."""
-    steps = view.data["knowledge"]["path"]
-    everything = view.data["knowledge"]["points"][-1]["reidentification"]
-    whole = int(everything["unique_count"]["max"])
-    for number, step in enumerate(steps[:-1] if whole else (), 1):
-        if 2 * step["unique_count"] >= whole:
-            known = view.names([s["column"] for s in steps[:number]])
-            yield view.say("suffice", columns=known, alone=view.writer.count(step["unique_count"]))
+    path = view.read(ColumnShapley).path
+    whole = path.unique_count
+    for number, step in enumerate(path.steps[:-1] if whole else (), 1):
+        if 2 * step.unique_count >= whole:
+            known = view.names([each.column for each in path.steps[:number]])
+            yield view.say("suffice", columns=known, alone=view.writer.count(step.unique_count))
             return
 
 
@@ -96,19 +94,21 @@ def _suffice(view: ExplanationView) -> Iterator[str]:
 def shares(view: ExplanationView) -> Iterator[Block]:
     """Each column's share of finding a person, and of each secret."""
     targets: list[str | None] = [None, *view.secrets[:MOST_SECRETS]]
-    texts = {t: view.shares(t) for t in targets if view.shapley(t)["columns"]}
+    shapley = view.read(ColumnShapley)
+    texts = {t: view.shares(t) for t in targets if shapley.of(t).columns}
     if not texts or len(view.quasi) < 2:
         return
-    order, about = order_columns(view), view.data.get("columns")
+    order = order_columns(view)
+    alone = shapley.alone_without
     rows = (
         (
             view.column_names[column],
             *(_with_interval(view, texts[t][column], column, t) for t in texts),
-            *([view.alone(about[column]["without"])] if about else ()),
+            *([view.writer.count(alone[column])] if alone else ()),
         )
         for column in order
     )
-    heads = (*(view.labels[t] for t in texts), *([view.say("alone_without")] if about else ()))
+    heads = (*(view.labels[t] for t in texts), *([view.say("alone_without")] if alone else ()))
     grid = view.grid("shares_table", ["column"], rows, more=heads)
     marks = [
         (
@@ -124,7 +124,7 @@ def shares(view: ExplanationView) -> Iterator[Block]:
         for t, text in texts.items()
     ]
     more = view.rows_first(MOST_ROWS, len(order))
-    yield captioned_bars(view, "shares", marks, grid, axis="shares_axis", more=more)
+    yield captioned_bars(view, SHARES, marks, grid, axis="shares_axis", more=more)
 
 
 def _with_interval(view: ExplanationView, text: NumberText, column: str, secret: str | None) -> str:
@@ -136,23 +136,25 @@ def _with_interval(view: ExplanationView, text: NumberText, column: str, secret:
 
 def path(view: ExplanationView) -> Iterator[Block]:
     """People alone as one column after the other becomes known, and what the policy allows."""
-    steps, writer, number = view.data["knowledge"]["path"], view.writer, len(view.quasi)
+    known = view.read(ColumnShapley).path
+    writer = view.writer
+    number = len(view.quasi)
     rows: list[tuple[str, NumberText, NumberText]] = []
-    for place, step in enumerate(steps, 1):
+    for place, step in enumerate(known.steps, 1):
         last = place == number and number > 1
         key = "path_first" if place == 1 else "path_all" if last else "path_more"
-        name = view.say(key, column=view.column_names[step["column"]], number=number)
-        alone = writer.count(step["unique_count"])
-        rows.append((name, alone, writer.share(step["unique_records"])))
-    if len(steps) < number:
-        whole = view.data["knowledge"]["points"][-1]["reidentification"]
-        alone = writer.count(whole["unique_count"]["max"])
-        share = writer.share(whole["unique_records"]["max"])
+        name = view.say(key, column=view.column_names[step.column], number=number)
+        alone = writer.count(step.unique_count)
+        rows.append((name, alone, writer.share(step.unique_records)))
+    if len(known.steps) < number:
+        alone = writer.count(known.unique_count)
+        share = writer.share(known.unique_records)
         rows.append((view.say("all_columns", number=number), alone, share))
-    limits = (v for v in limits_of(view.data) if v["measure"] == "unique_records")
+    limits = limits_of(view.read(Overview).policy)
     marks = [(Bar(row=name, number=share.number), share) for name, _, share in rows[:MOST_ROWS]]
     more, limit = "", None
-    most = next((v["max"] for v in limits if v["max"] is not None), None)
+    of_uniques = (limit.max for limit in limits if limit.measure == "unique_records")
+    most = next((most for most in of_uniques if most is not None), None)
     if most is not None:
         allowed = NumberText(percent(most), most)
         more = view.say("path_allowed", share=allowed)
@@ -161,7 +163,7 @@ def path(view: ExplanationView) -> Iterator[Block]:
     if rows:
         yield captioned_bars(
             view,
-            "path",
+            PATH,
             marks,
             view.grid("path_table", ("path_known", "alone", "alone_share"), rows),
             axis="alone_share_axis",

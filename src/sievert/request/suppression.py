@@ -57,7 +57,7 @@ def leave_out_suppressed(
     if keep_all and number == questions.records:
         questions.suppression = replace(questions.suppression, kept=True)
     if questions.suppression.kept:
-        return [_suppressed(number, Remark("as_class_within")), *notes]
+        return [_note_suppressed(number, Remark("as_class_within")), *notes]
     require(
         number < questions.records,
         "every record is suppressed (the mark in every quasi-identifier): nothing is left to "
@@ -72,10 +72,10 @@ def leave_out_suppressed(
         fewest = min(questions.count_suppressed_values(roles.quasi, roles.sensitive))
         questions.suppression = replace(questions.suppression, fewest=fewest)
     questions.drop_suppressed(roles.quasi)
-    return [_suppressed(number, where), *notes]
+    return [_note_suppressed(number, where), *notes]
 
 
-def _suppressed(number: int, where: Remark) -> Remark:
+def _note_suppressed(number: int, where: Remark) -> Remark:
     """Say how many records are suppressed, and how they are treated."""
     return Remark("suppressed_where", records=plural(number, "record"), where=where)
 
@@ -107,7 +107,7 @@ def keep_suppressed(questions: Questions, roles: Roles, what: Remark) -> list[Re
     if not number:
         return notes
     questions.suppression = replace(questions.suppression, kept=True)
-    return [_suppressed(number, Remark("as_any_other", why=what)), *notes]
+    return [_note_suppressed(number, Remark("as_any_other", why=what)), *notes]
 
 
 def _partial_marks(suppression: Suppression) -> list[Remark]:

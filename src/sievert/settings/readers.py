@@ -56,7 +56,7 @@ def column_numbers_reader(example: str) -> TextReader:
     )
 
 
-def _inverted(given: bool, _flag: str) -> bool:
+def _invert(given: bool, _flag: str) -> bool:
     return not given
 
 
@@ -72,5 +72,5 @@ PATH = TextReader(kind=Path)
 TABLE = TextReader(kind=TablePath)
 TABLES = TextReader(kind=TablePath, several=True)
 TEXT = TextReader(kind=str)
-WITHOUT = TextReader(kind=bool, convert=_inverted)  # --no-SOMETHING
+WITHOUT = TextReader(kind=bool, convert=_invert)  # --no-SOMETHING
 NUMBERS = TextReader(kind=str, several=True, convert=listed_numbers)

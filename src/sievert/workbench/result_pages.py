@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from sievert.commands.report.api import SavedResult, build_page
+from sievert.policy import Verdict
 from sievert.report import html
 from sievert.report.builder import ReportSettings, make_part
 from sievert.report.limits import (
@@ -22,7 +23,7 @@ from sievert.report.limits import (
     state_of,
     titles,
 )
-from sievert.report.numbers import releases_of
+from sievert.report.overview import Overview, read_judgement
 from sievert.report.page import Page, Points, PolicyAnswer, walk
 from sievert.report.parts import Data, ReportPart
 from sievert.report.texts import Texts
@@ -53,8 +54,8 @@ def releases_state(result: Mapping[str, Any], texts: Texts) -> str:
 
     It is the one that the page of the result begins with.
     """
-    releases = [r for r in releases_of(part_of(result, texts)) if r.get("policy")]
-    states = {STATES[state_of(release)] for release in releases}
+    releases = part_of(result, texts).read(Overview).releases
+    states = {STATES[state_of(r.policy)] for r in releases if r.policy is not None}
     return next((state for state in ORDER if state in states), "open")
 
 
@@ -90,33 +91,35 @@ def _advice(page: Page) -> str:
     return " ".join(points.items[0]) if points is not None and points.items else ""
 
 
-def _key(limit: Data) -> tuple[str, str]:
-    return limit["where"], limit["measure"]
+def _key(limit: Verdict) -> tuple[str, str]:
+    return limit.where, limit.measure
 
 
 def _limits(view: View, part: ReportPart, before: Any) -> list[dict[str, str]]:
     """The numbers of limits that the table as it is breaches, before and after."""
-    table = {_key(limit): limit for limit in each_limit(limits_of(before or {}))}
-    after = [limit for limit in each_limit(limits_of(part.data)) if limit["value"] is not None]
-    first = [v for v in after if table.get(_key(v), {"met": True})["met"] is not True]
+    policy = read_judgement(before or {})
+    table = {_key(limit): limit for limit in each_limit(limits_of(policy))}
+    judged = each_limit(limits_of(part.read(Overview).policy))
+    after = [limit for limit in judged if limit.value is not None]
+    first = [v for v in after if _key(v) in table and table[_key(v)].met is not True]
     rows = []
     for limit in (first or after)[:MOST_LIMITS]:
         row = limited_row(part, {}, limit)
         old = table.get(_key(limit))
         shown = limited_row(part_of(before, view.texts), {}, old).value if old else ""
-        _, name = titles(view.texts, limit["measure"], _entry(before or {}, limit))
-        secret = limit["where"].partition(".")[2]
+        _, name = titles(view.texts, limit.measure, _entry(before or {}, limit).get("k"))
+        secret = limit.where.partition(".")[2]
         if secret:
             name = view.texts("options.of_secret", measure=name, secret=part.writer.name(secret))
         rows.append({"name": name, "before": shown, "after": row.value})
     return rows
 
 
-def _entry(table: Data, limit: Data) -> Data:
+def _entry(table: Data, limit: Verdict) -> Data:
     """What the assessment of the table says of the measure of a limit."""
-    place, _, secret = limit["where"].partition(".")
+    place, _, secret = limit.where.partition(".")
     measures = table.get(place, {})
-    return (measures.get(secret, {}) if secret else measures).get(limit["measure"]) or {}
+    return (measures.get(secret, {}) if secret else measures).get(limit.measure) or {}
 
 
 def _own(part: ReportPart) -> list[dict[str, str]]:
@@ -139,7 +142,7 @@ def _own(part: ReportPart) -> list[dict[str, str]]:
 
 def _nearest(part: ReportPart) -> str:
     """The limit that is met most narrowly, or the limit that is breached most."""
-    rows = [limited_row(part, {}, limit) for limit in limits_of(part.data)]
+    rows = [limited_row(part, {}, limit) for limit in limits_of(part.read(Overview).policy)]
     near = [row for row in rows if row.position is not None]
     breached = [row for row in near if row.state == "breached"]
     if not near:

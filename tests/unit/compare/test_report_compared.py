@@ -7,10 +7,12 @@ import doctest
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from helpers.savedpages import check_saved
 
 import sievert
 from sievert.commands.compare import page as compared
@@ -19,6 +21,7 @@ from sievert.commands.report.api import build_page
 from sievert.formatting import significant
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
+from sievert.policy import Verdict
 from sievert.report import numbers as limits_numbers
 from sievert.report import texts
 from sievert.report.limits import PERCENT, each_limit, titles
@@ -355,9 +358,7 @@ def test_one_line_per_release_says_what_it_breaches(held: dict[str, Any]) -> Non
         met = release["policy"]["met"]
         assert state == {True: "met", False: "breached", None: "doubtful"}[met]
         breached = [v for v in release["policy"]["limits"] if v["met"] is False]
-        assert all(
-            titles(texts.read_texts(None), v["measure"], {"k": 5})[1] in line for v in breached[:4]
-        )
+        assert all(titles(texts.read_texts(None), v["measure"], 5)[1] in line for v in breached[:4])
     assert "Suppressed records, judged as a class of their own: 7." in lines.items[1]
 
 
@@ -439,8 +440,9 @@ def test_one_row_per_release_with_the_numbers_of_the_json(held: dict[str, Any]) 
     assert list(grid.head[1:]) == [*columns, "Attribute risk, ill", "Loss, ill"]
     for row_, release in zip(grid.rows[1:], held["releases"], strict=True):
         told, lost = release["attribute_disclosure"]["ill"], release["information_loss"]["ill"]
-        limits = each_limit(release["policy"]["limits"])  # suppressed records have a second line
-        met = sum(v["met"] is True for v in limits)
+        lines = map(Verdict.from_dict, release["policy"]["limits"])
+        limits = each_limit(lines)  # suppressed records have a second line
+        met = sum(v.met is True for v in limits)
         own = release["assessment"]["reidentification"]
         cells = [str(cell) for cell in row_]
         identity = release["identity_disclosure"]["value"]
@@ -519,3 +521,26 @@ def test_a_table_says_why_a_policy_is_not_met(held: dict[str, Any]) -> None:
     number = len(policy["limits"])
     cells = " ".join(map(str, overview(changed).rows[1])).replace("\u00a0", " ")
     assert f"✗ {number} of {number}, but 2 columns have no role" in cells
+
+
+RULES = """
+[roles]
+quasi = ["sex", "town"]
+sensitive = ["ill"]
+rows_are_people = true
+[limits]
+k_anonymity = { min = 5 }
+l_diversity = { min = 2 }
+"""
+
+
+@pytest.mark.parametrize("with_policy", [False, True])
+def test_a_comparison_is_read_back(with_policy: bool, tmp_path: Path) -> None:
+    """The page of a saved comparison is that of the comparison itself."""
+    policy = tmp_path / "p.toml"
+    policy.write_text(RULES, encoding="utf-8")
+    roles: dict[str, Any] = {"quasi": ["sex", "town"], "sensitive": ["ill"]}
+    roles = {"policy": policy} if with_policy else roles
+    table = people()
+    made = sievert.compare(table, releases(table), shuffles=19, limit=not with_policy, **roles)
+    check_saved(made)

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from helpers.savedpages import check_saved
 
 import sievert
 from sievert.commands.compromise import page as compromised
@@ -130,6 +131,14 @@ def test_pictures_say_what_their_tables_say(kind: str) -> None:
                 column = [h.split()[0] for h in picture.behind.head].index(f"{mark['x']:g}")
                 (row,) = (r for r in cells if mark["line"] in (r[0], ""))
                 assert row[column] in told
+
+
+@pytest.mark.parametrize("method", ["sampling", "noise", "release"])
+def test_a_saved_result_has_the_same_page(method: str) -> None:
+    data = table(120)
+    more = {"release": data} if method == "release" else {"replicates": 2}
+    options = {"method": method, "epsilon": [10, 40], "show_values": True, **more}
+    check_saved(sievert.compromise(data, ["age", "sex"], "pay", **options))
 
 
 def test_internal_numbers_are_those_of_the_json() -> None:

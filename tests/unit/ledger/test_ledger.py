@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.commandline import run
+from helpers.savedpages import check_saved
 
 import sievert
 from sievert.commands.ledger import store
-from sievert.counts import joint_values
 from sievert.counts.joint_values import ValueSets, count_common_values
 from sievert.errors import InputError, RefusedError, UsageError
 
@@ -103,24 +103,23 @@ def test_few_exposed_people_are_not_hidden_by_many(tmp_path: Path) -> None:
     assert result.reidentification["unique_records"].value == 1.0 and result.met is False
 
 
-def count(*sets: list[list[int]]) -> Any:
+def count(*sets: list[list[int]], few: int) -> Any:
     """The values left for one person, whose class in each release has these values."""
     number = 10
     own = [ValueSets(np.zeros(len(values), int), np.array(values), number) for (values,) in sets]
-    common = count_common_values([np.zeros(1, int)] * len(sets), own)
+    common = count_common_values([np.zeros(1, int)] * len(sets), own, few)
     return int(common.together[0]), bool(common.none_common[0])
 
 
 @pytest.mark.parametrize("few", [0, 512])
-def test_values_in_common(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_in_common(few: int) -> None:
     """0 is missing; a value that was missing or has changed does not hide what the others say."""
-    monkeypatch.setattr(joint_values, "FEW", few)
-    assert count([[1, 2, 3]], [[2, 3]]) == (2, False)
-    assert count([[1, 2]], [[2, 3]]) == (1, False)
-    assert count([[1, 2]], [[3, 4]]) == (2, True)
-    assert count([[1, 2]], [[3, 4]], [[4, 5]]) == (1, True)
-    assert count([[3, 4]], [[0, 1]], [[4, 5]]) == (1, True)  # missing may be any value
-    assert count([[0]], [[0]]) == (1, True)
+    assert count([[1, 2, 3]], [[2, 3]], few=few) == (2, False)
+    assert count([[1, 2]], [[2, 3]], few=few) == (1, False)
+    assert count([[1, 2]], [[3, 4]], few=few) == (2, True)
+    assert count([[1, 2]], [[3, 4]], [[4, 5]], few=few) == (1, True)
+    assert count([[3, 4]], [[0, 1]], [[4, 5]], few=few) == (1, True)  # missing may be any value
+    assert count([[0]], [[0]], few=few) == (1, True)
 
 
 def test_a_secret_that_changes(tmp_path: Path) -> None:
@@ -464,6 +463,16 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(*line, "--share") == 7
     assert run("ledger", "add", str(ledger), str(towns), *given) == 7
     assert run("ledger", "check", str(ledger), str(ages), "-q", "age", "--person", "x") == 2
+
+
+@pytest.mark.parametrize("policy", [POLICY, None])
+def test_a_saved_result_has_the_same_page(ledger: Path, policy: Any) -> None:
+    given = {} if policy else {"quasi": "age", "sensitive": "ill", "person": "id"}
+    result = check(ledger, policy=policy, **given)
+    check_saved(result)
+    read = type(result).from_dict(result.to_dict())
+    assert read.joint_risk.unique == 4 and read.learnt["ill"].bits.best_release == "towns"
+    assert read.met is result.met and read.only_together is result.only_together
 
 
 @pytest.mark.parametrize("option", ["--junit", "--sarif"])

@@ -9,15 +9,12 @@ from random import Random
 from typing import Any
 
 import pytest
+from helpers.savedpages import check_saved
 
 import sievert
 from sievert.commands.limit import page as limits
-from sievert.commands.limit.result import Limited
-from sievert.commands.report.api import build_page
 from sievert.formatting import percent, significant
-from sievert.formatting.recognition import recognise_all
-from sievert.report import html, texts
-from sievert.report.builder import ReportSettings
+from sievert.report import texts
 from sievert.report.numbers import clean
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
 from sievert.report.parts import NumberWriter, ReportPart
@@ -226,9 +223,7 @@ GIVEN: tuple[dict[str, Any], ...] = (
 def test_a_limit_is_read_back(how: dict[str, Any]) -> None:
     """The page of a saved result is that of the result, in both languages."""
     given = {"quasi": "age", "sensitive": "ill", "at": 0.1, "gap": 1e-3, **how}
-    check_read_back(
-        sievert.randomise(people(), given.pop("quasi"), given.pop("sensitive"), **given)
-    )
+    check_saved(sievert.randomise(people(), given.pop("quasi"), given.pop("sensitive"), **given))
 
 
 def test_a_gaussian_limit_is_read_back() -> None:
@@ -236,14 +231,4 @@ def test_a_gaussian_limit_is_read_back() -> None:
     x = [random.lognormvariate(0, 1) for _ in range(300)]
     table = {"x": [f"{v:.6f}" for v in x], "y": [f"{v * random.uniform(0.5, 1):.6f}" for v in x]}
     for at in (0.1, 0):
-        check_read_back(sievert.randomise(table, "x", "y", gaussian=True, at=at))
-
-
-def check_read_back(result: sievert.Limited) -> None:
-    written = json.dumps(result.to_dict())
-    saved = recognise_all(json.loads(written))
-    assert json.dumps(Limited.from_dict(saved).to_dict()) == written
-    for language in ("en", "de"):
-        settings = ReportSettings(language=language)
-        page = html.render(build_page([result], settings))
-        assert html.render(build_page([json.loads(written)], settings)) == page
+        check_saved(sievert.randomise(table, "x", "y", gaussian=True, at=at))

@@ -839,7 +839,7 @@ def test_models_against_fractions(seed: int) -> None:
     assert math.fsum(weights[1][frozenset(e)] for e in shown) == pytest.approx(
         best_tree(weights[1], 4), rel=1e-12
     )
-    old = models.spanning(np.array([[weights[0].get(frozenset((i, j)), 0.0) for j in range(4)]
+    old = models.spanning_tree(np.array([[weights[0].get(frozenset((i, j)), 0.0) for j in range(4)]
                                     for i in range(4)]))  # fmt: skip
     assert math.fsum(weights[0][frozenset(e)] for e in old) == pytest.approx(
         best_tree(weights[0], 4), rel=1e-12

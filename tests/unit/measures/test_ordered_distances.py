@@ -25,15 +25,10 @@ def random_classes(values: int, classes: int, each: float) -> tuple[Ranked, int]
 
 
 @pytest.mark.parametrize(("values", "classes", "each"), [(2, 50, 1), (20, 900, 4), (300, 60, 90)])
-def test_loops_and_arrays_agree(
-    values: int, classes: int, each: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loops_and_arrays_agree(values: int, classes: int, each: float) -> None:
     pytest.importorskip("numba")
     ranked, records = random_classes(values, classes, each)
-    distances = []
-    for least in (0, 10**12):
-        monkeypatch.setattr(closeness, "COMPILE", least)
-        distances.append(closeness._ordered_distances(ranked, records))
+    distances = [closeness._ordered_distances(ranked, records, least) for least in (0, 10**12)]
     assert distances[0] == pytest.approx(distances[1], abs=1e-13)
     exact = [float(closeness._ordered_distance(ranked, i, records)) for i in range(classes)]
     assert distances[0] == pytest.approx(exact, abs=1e-12)

@@ -17,6 +17,7 @@ import pyarrow.parquet
 import pytest
 from helpers import sketchtables
 from helpers.commandline import run_process
+from helpers.savedpages import check_saved
 
 import sievert
 from sievert.commands.sketch.class_sample import estimate_total, score_interval
@@ -328,6 +329,18 @@ def test_what_engines_spell_differently_is_refused() -> None:
 
 
 # -- estimates ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("records", [300, 6000])
+def test_a_saved_result_has_the_same_page(records: int) -> None:
+    sets = [["age"], ["age", "zip"]]
+    options = {"quasi": None, "key_sets": sets, "salt": b"a long salt of our own"}
+    result = sketched(random_table(5, records), **options)
+    check_saved(result)
+    read = SketchEstimates.from_dict(result.to_dict())
+    assert read.keys == result.keys and read.file.salted
+    with pytest.raises(UsageError, match="no sketches"):
+        read.to_bytes()
 
 
 def test_the_score_interval_has_what_the_sample_does_not_contradict() -> None:

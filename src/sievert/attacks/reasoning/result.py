@@ -18,13 +18,15 @@ from sievert.attacks.reasoning.posterior import (
     undecided,
 )
 from sievert.formatting import percent, plural
+from sievert.formatting.remarks import Remark
 from sievert.measures.measure import Value
 
 MOST_WORST = 10
 FAR_APART = 3.0  # standard errors: at two, one tie in twenty would pass for decided
-NOT_CONVERGED = "the chains have not converged"
-NEEDS_ORIGINAL = "needs the original"
-MISPLACED = "too many records of the original fit no released class"
+NOT_CONVERGED = Remark("chains_apart")
+NEEDS_ORIGINAL = Remark("needs_original")
+MISPLACED = Remark("original_misplaced")
+NOBODY_AT_RISK = Remark("nobody_at_risk")
 MOST_MISPLACED = 0.25  # of the records, for a headline
 # What chains must agree on, in the order in which it is watched.
 WATCHED = ("attacker_right", "attacker_belief", "learner_right", "learner_belief")
@@ -209,7 +211,7 @@ class Reasoning:
             "baseline": (base, None),
             "global_relative_risk": (excess(attacker.fractional, learner.fractional, n), None),
             "global_relative_risk_literal": (excess(attacker.literal, learner.literal, n), None),
-            "max_relative_risk": (float(worst), None) if worst else (None, "nobody is at risk"),
+            "max_relative_risk": (float(worst), None) if worst else (None, NOBODY_AT_RISK),
         }
 
     @cached_property

@@ -88,7 +88,110 @@ FRAMEWORKS = {
 }
 
 
-def framework_evidence(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class CriterionNumber:
+    """A number that answers a criterion, and whether it is within the framework's threshold."""
+
+    where: str
+    measure: str
+    value: float | None
+    max: float | None  # None where the framework names none
+    within: bool | None
+    scope: str | None  # "suppressed": of the suppressed records as a class of their own
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "CriterionNumber":
+        """Read an entry of the JSON."""
+        return cls(
+            where=data["where"],
+            measure=data["measure"],
+            value=data["value"],
+            max=data["max"],
+            within=data["within"],
+            scope=data.get("scope"),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        entry = dict(vars(self))
+        if self.scope is None:
+            del entry["scope"]
+        return entry
+
+
+@dataclass(frozen=True, kw_only=True)
+class CriterionEvidence:
+    """A criterion with the numbers that answer it."""
+
+    id: str
+    numbers: tuple[CriterionNumber, ...]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "CriterionEvidence":
+        """Read an entry of the JSON."""
+        numbers = tuple(CriterionNumber.from_dict(number) for number in data["numbers"])
+        return cls(id=data["id"], numbers=numbers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {"id": self.id, "numbers": [number.to_dict() for number in self.numbers]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckerRecord:
+    """What an output checker files: the tool, the input, the policy."""
+
+    version: str
+    input_sha256: str | None
+    policy: str | None
+    policy_sha256: str | None
+    met: bool | None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "CheckerRecord":
+        """Read the record back from the JSON."""
+        return cls(
+            version=data["version"],
+            input_sha256=data["input_sha256"],
+            policy=data["policy"],
+            policy_sha256=data["policy_sha256"],
+            met=data["met"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameworkEvidence:
+    """What a framework asks, and which numbers of an assessment answer it."""
+
+    id: str
+    source_read: bool  # whether its own text was read
+    criteria: tuple[CriterionEvidence, ...]
+    unanswered: tuple[str, ...]
+    record: CheckerRecord
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "FrameworkEvidence":
+        """Read the evidence back from the JSON."""
+        return cls(
+            id=data["id"],
+            source_read=data["source_read"],
+            criteria=tuple(CriterionEvidence.from_dict(each) for each in data["criteria"]),
+            unanswered=tuple(data["unanswered"]),
+            record=CheckerRecord.from_dict(data["record"]),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "id": self.id,
+            "source_read": self.source_read,
+            "criteria": [criterion.to_dict() for criterion in self.criteria],
+            "unanswered": list(self.unanswered),
+            "record": dict(vars(self.record)),
+        }
+
+
+def framework_evidence(name: str, content: Mapping[str, Any]) -> FrameworkEvidence:
     """Answer the criteria of a framework by an assessment; `content` is its JSON.
 
     Each number is that of the worse reading of missing values, by which limits are judged. It is
@@ -96,22 +199,22 @@ def framework_evidence(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """
     framework = FRAMEWORKS[name]
     policy = content["policy"] or {}
-    return {
-        "id": name,
-        "source_read": framework.read,
-        "criteria": [
-            {"id": criterion.id, "numbers": [*_numbers(criterion, content)]}
+    return FrameworkEvidence(
+        id=name,
+        source_read=framework.read,
+        criteria=tuple(
+            CriterionEvidence(id=criterion.id, numbers=tuple(_numbers(criterion, content)))
             for criterion in framework.criteria
-        ],
-        "unanswered": list(framework.unanswered),
-        "record": {
-            "version": __version__,
-            "input_sha256": (content["table"].get("verified") or {}).get("sha256"),
-            "policy": policy.get("name"),
-            "policy_sha256": policy.get("sha256"),
-            "met": policy.get("met"),
-        },
-    }
+        ),
+        unanswered=framework.unanswered,
+        record=CheckerRecord(
+            version=__version__,
+            input_sha256=(content["table"].get("verified") or {}).get("sha256"),
+            policy=policy.get("name"),
+            policy_sha256=policy.get("sha256"),
+            met=policy.get("met"),
+        ),
+    )
 
 
 def _within(value: float | None, most: float | None, *, sure: bool) -> bool | None:
@@ -126,7 +229,7 @@ def _within(value: float | None, most: float | None, *, sure: bool) -> bool | No
     return True if sure else None
 
 
-def _numbers(criterion: Criterion, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _numbers(criterion: Criterion, content: Mapping[str, Any]) -> Iterator[CriterionNumber]:
     """Yield the numbers that answer a criterion, each with its place and threshold."""
     places = [("reidentification", criterion.records, content["reidentification"])]
     places += [(f"inference.{s}", criterion.secrets, v) for s, v in content["inference"].items()]
@@ -146,14 +249,14 @@ def _numbers(criterion: Criterion, content: Mapping[str, Any]) -> Iterator[dict[
                         scope = SUPPRESSED
             known = known or not BY_ID[measure].of_class
             sure = known and not content.get("cautions")
-            yield {
-                "where": where,
-                "measure": measure,
-                "value": value,
-                "max": most.get(measure),
-                "within": _within(value, most.get(measure), sure=sure),
-                **({} if scope is None else {"scope": scope}),
-            }
+            yield CriterionNumber(
+                where=where,
+                measure=measure,
+                value=value,
+                max=most.get(measure),
+                within=_within(value, most.get(measure), sure=sure),
+                scope=scope,
+            )
 
 
 def _is_worse(value: float, other: float, measure: str) -> bool:

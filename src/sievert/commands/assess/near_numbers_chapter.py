@@ -1,43 +1,95 @@
 """How near an outsider comes to a secret number: H(eps) of the classes and of the table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from sievert.commands.assess.result import Assessment
 from sievert.formatting import significant
 from sievert.report.page import Grid, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
+from sievert.report.parts import ReportPart
 
 MOST_BEHIND = 25  # rows of a table behind a curve
+HEADS = ("near_line", "near_initial_entropy", "near_area", "near_range")
 
 
-def _table(part: ReportPart, secret: str, near: Data) -> Grid:
+@dataclass(frozen=True, kw_only=True)
+class NearCurve:
+    """How near somebody comes to a number who knows a class, or the table only."""
+
+    initial_entropy: float | None  # bits left to guess
+    area: float | None  # below H(epsilon)
+    range: float | None  # that the numbers left lie within
+    steps: Sequence[tuple[float, float]]  # of the curve; a saved result has none
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "NearCurve":
+        """Read one curve of the chapter."""
+        return cls(
+            initial_entropy=data.get("initial_entropy"),
+            area=data.get("area"),
+            range=data.get("range"),
+            steps=data.get("steps", ()),
+        )
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """What stands below the heads of the table; nothing where there is no number."""
+        numbers = (self.initial_entropy, self.area, self.range)
+        return tuple("" if number is None else significant(number) for number in numbers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearCurves:
+    """The curves of a secret number: of the worst class, of all on average, of the table."""
+
+    worst: NearCurve
+    mean: NearCurve
+    table: NearCurve
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "NearCurves":
+        """Read the chapter of one secret."""
+        return cls(
+            worst=NearCurve.from_dict(data["worst"]),
+            mean=NearCurve.from_dict(data["mean"]["records"]),
+            table=NearCurve.from_dict(data["table"]),
+        )
+
+
+def _table(part: ReportPart, secret: str, near: NearCurves) -> Grid:
     """Bits left to guess, and how far apart the numbers left are: of classes and of the table."""
-    sides = {"worst": near["worst"], "mean": near["mean"]["records"], "table": near["table"]}
-    names = ("initial_entropy", "area", "range")
     rows = (
-        (part.say(f"near_{key}"), *(significant(n[m]) if m in n else "" for m in names))
-        for key, n in sides.items()
+        (part.say("near_worst"), *near.worst.numbers),
+        (part.say("near_mean"), *near.mean.numbers),
+        (part.say("near_table"), *near.table.numbers),
     )
-    head = (f"near_{name}" for name in ("line", *names))
-    return part.grid("near", head, rows, secret=part.writer.name(secret))
+    return part.grid("near", HEADS, rows, secret=part.writer.name(secret))
 
 
 def near_numbers(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
     """H(eps) of a secret number: windows may be values, so only for the operator."""
-    near = getattr(part.result, "approximate", {}).get(secret)
-    if near is None:
+    given = part.read(Assessment).approximate.get(secret)
+    near = None if given is None else NearCurves.from_dict(given)
+    if near is None or not near.table.steps:
         return
     from sievert.charts.curves import close_stairs, lines
 
     yield _table(part, secret, near)
-    stairs = close_stairs({part.say(f"near_{w}"): near[w]["steps"] for w in ("table", "worst")})
-    line, across, below, caption = part.texts.each(
-        "assessed.near", ("line", "across", "below", "caption")
+    stairs = close_stairs(
+        {
+            part.say("near_table"): near.table.steps,
+            part.say("near_worst"): near.worst.steps,
+        }
     )
+    across = part.say("near_across")
     title, up = part.say("near", secret=part.writer.name(secret)), part.texts("units.bits")
     rows = (
         (name, significant(x), significant(y))
         for name, steps in stairs.items()
         for x, y in steps[:: max(1, len(steps) // MOST_BEHIND)]
     )
-    grid = make_grid(part.say("behind"), (line, across, up), rows)
-    yield Picture(lines(title, (below,), stairs, across=across, up=up, stair=True), caption, grid)
+    grid = make_grid(part.say("behind"), (part.say("near_line"), across, up), rows)
+    below = (part.say("near_below"),)
+    spec = lines(title, below, stairs, across=across, up=up, stair=True)
+    yield Picture(spec, part.say("near_caption"), grid)

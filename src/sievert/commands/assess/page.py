@@ -8,9 +8,12 @@ from sievert.charts.drawing import caption_bars
 from sievert.charts.pairs import dumbbells
 from sievert.commands.assess.framework_chapter import framework_chapter
 from sievert.commands.assess.near_numbers_chapter import near_numbers
+from sievert.commands.assess.result import Assessment
+from sievert.commands.assess.what_would_help import cards, helping_points, making
 from sievert.formatting import count, make_unique, percent
 from sievert.measures import BY_ID, MEASURES
-from sievert.measures.measure import NOTHING_TO_LEARN
+from sievert.measures.measure import NOTHING_TO_LEARN, Value
+from sievert.policy import Judgement
 from sievert.report.explanation_view import explanation_view
 from sievert.report.limits import (
     STATES,
@@ -18,13 +21,12 @@ from sievert.report.limits import (
     counts_rows,
     limits_of,
     numbers_chapter,
-    outcome_of,
-    suppressed_records,
     titles,
     value_with_unit,
     worse_without_missing,
 )
 from sievert.report.numbers import scale, value_text
+from sievert.report.overview import ClassSpan, Overview
 from sievert.report.page import (
     Block,
     Cell,
@@ -34,22 +36,39 @@ from sievert.report.page import (
     Picture,
     make_grid,
 )
-from sievert.report.parts import Data, ReportPart, names_of
+from sievert.report.parts import ReportPart, names_of
 from sievert.report.records_chapter import population_chapter
 from sievert.report.remarks import remarks
 from sievert.report.why import why_chapter
 
+__all__ = ["blocks", "cards", "helping_points", "making", "points"]
+
 MOST_SECRETS = 3  # of which a finding speaks
-SIZE_UNITS = ("records", "classes")
+SIZE_UNITS = ("units.records", "units.classes")
 GAIN = (0.01, 0.1)  # of right guesses: next to nothing, something
 NOTICEABLE = 0.05  # by which the gain of those whose secret is known is higher
 GUESSES = ("bayes_vulnerability_posterior", "bayes_vulnerability_prior")  # known, unknown
 HIGH_GAIN = 0.5  # in confidence, of one group
 WORST = {m.id for m in MEASURES if m.exposes_group}  # of the most exposed group
+# What is said by how much the columns help to guess the secrets.
+LEARNT = {"nothing": "learnt_nothing", "some": "learnt_some", "much": "learnt_much"}
+TELL = {"nothing": "tell_nothing", "some": "tell_some", "much": "tell_much"}
+TOPICS = {"learnt": "assessed.learnt_topic", "sizes": "assessed.sizes_topic"}
+RISKY = {"high": "risky.high", "low": "risky.low", "neither": "risky.neither"}
+KEY_SET_STATES = {
+    "met": "key_sets_met",
+    "breached": "key_sets_breached",
+    "doubtful": "key_sets_doubtful",
+}
+KEY_SET_HEADS = (
+    *("key_sets_columns", "key_sets_k", "key_sets_unique"),
+    *("key_sets_average", "key_sets_gain"),
+)
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """What the chapter holds."""
+    result = part.read(Assessment)
     chapters: dict[str, tuple[Block | Chapter, ...]] = {
         "learnt": tuple(_secrets(part)),
         "trajectory": tuple(_trajectory(part)),
@@ -57,10 +76,10 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         "everything": tuple(_everything(part)),
     }
     return (
-        numbers_chapter(part),
+        numbers_chapter(part, result.reidentification, result.inference),
         *_key_sets(part),
-        *filter(None, [why_chapter(part)]),
-        *(population_chapter(explanation_view(part)) if part.data.get("population") else ()),
+        *_why(part),
+        *(population_chapter(explanation_view(part)) if part.read(Assessment).population else ()),
         *(
             Chapter(
                 _finding(part, k),
@@ -68,7 +87,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
                 inner,
                 screen=k == "trajectory",
                 folded=k == "everything",
-                topic=part.texts.get(f"assessed.{k}_topic", ""),
+                topic=part.texts(TOPICS[k]) if k in TOPICS else "",
             )
             for k, inner in chapters.items()
             if inner
@@ -78,19 +97,26 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     )
 
 
+def _why(part: ReportPart) -> Iterator[Chapter]:
+    """Why the numbers are as they are, where that was explained."""
+    if part.read(Assessment).explanation:
+        chapter = why_chapter(part)
+        if chapter is not None:
+            yield chapter
+
+
 def _finding(part: ReportPart, chapter: str) -> str:
     """The title of a chapter: what was found, where that can be said in a short sentence."""
-    values = part.data["reidentification"]
-    alone, k = _number(values, "unique_records"), _number(values, "k_anonymity")
-    rows = "_rows" if counts_rows(part) else ""
+    values = part.read(Assessment).reidentification
+    alone = _number(values, "unique_records")
+    k = values.get("k_anonymity")
     if chapter == "learnt" and (gains := _gains(part)):
-        return part.say(f"learnt_{_how_much(gains.values())}")
+        return part.say(LEARNT[_how_much(gains.values())])
     if chapter == "sizes" and alone:
-        return part.say(f"sizes_alone{rows}", share=part.writer.share(alone))
-    if chapter == "sizes" and alone == 0 and k:
-        return part.say(
-            "sizes_nobody", k=value_with_unit(part, "k_anonymity", values["k_anonymity"])
-        )
+        key = "sizes_alone_rows" if counts_rows(part) else "sizes_alone"
+        return part.say(key, share=part.writer.share(alone))
+    if chapter == "sizes" and alone == 0 and k is not None and k.value:
+        return part.say("sizes_nobody", k=value_with_unit(part, k.id, k.value, k.unit))
     return part.say(chapter)
 
 
@@ -103,30 +129,36 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
 
 
 def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
-    values, writer = part.data["reidentification"], part.writer
-    unique, k = (values.get(m) or {"value": None} for m in ("unique_records", "k_anonymity"))
-    columns = names_of(part, part.data["roles"]["quasi"])
-    alone, share = unique.get("records"), unique["value"]
-    people = part.data["table"].get("people", part.rows)
-    rest = part.say("not_suppressed", number=count(people)) if suppressed_records(part) else ""
-    if alone:
+    result = part.read(Assessment)
+    writer = part.writer
+    unique = result.reidentification.get("unique_records")
+    k = result.reidentification.get("k_anonymity")
+    columns = names_of(part, result.roles.quasi)
+    alone = None if unique is None else unique.details.get("records")
+    people = result.people
+    rest = ""
+    if part.read(Overview).table.left_out:
+        rest = part.say("not_suppressed", number=count(people))
+    if unique is not None and unique.value is not None and alone:
         of = rest or count(people)
         key = "only_one" if people == 1 else "one_alone" if alone == 1 else "alone"
         text = part.say(key, number=writer.count(alone), people=of, columns=columns)
-        limit = next((v for v in limits_of(part.data) if v["measure"] == "unique_records"), None)
-        if limit is not None and limit["max"] is not None:
-            text += f" {part.say('allowed', number=count(math.floor(limit['max'] * people)))}"
-        yield can_be_found(part, share), text
-    elif k.get("reading") == "wildcard" and "missing_as_value" in k:
-        each = {"k": k, "as_value": {"value": k["missing_as_value"], "unit": k["unit"]}}
-        sizes = {name: value_with_unit(part, "k_anonymity", entry) for name, entry in each.items()}
-        yield part.say("wildcards"), part.say("wildcards_match", columns=columns, **sizes)
-    elif k["value"] is not None:
-        head = "somebody" if k["value"] == 1 else "nobody_of" if rest else "nobody"
-        yield (
-            part.say(head, rest=rest),
-            part.say("nobody_alone", k=value_with_unit(part, "k_anonymity", k), columns=columns),
-        )
+        limits = (v for v in limits_of(result.policy) if v.measure == "unique_records")
+        limit = next(limits, None)
+        if limit is not None and limit.max is not None:
+            text += f" {part.say('allowed', number=count(math.floor(limit.max * people)))}"
+        yield can_be_found(part, unique.value), text
+    elif k is not None and k.value is not None:
+        size = value_with_unit(part, k.id, k.value, k.unit)
+        if k.details.get("reading") == "wildcard" and "missing_as_value" in k.details:
+            as_value = value_with_unit(part, k.id, k.details["missing_as_value"], k.unit)
+            text = part.say("wildcards_match", columns=columns, k=size, as_value=as_value)
+            yield part.say("wildcards"), text
+            return
+        head = "nobody_of" if rest else "nobody"
+        if k.value == 1:
+            head = "somebody"
+        yield part.say(head, rest=rest), part.say("nobody_alone", k=size, columns=columns)
 
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -134,22 +166,24 @@ def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
     sentences: list[str] = []
     gains = _gains(part)
     for secret in sorted(_worst_first(part), key=lambda secret: -gains.get(secret, 0.0)):
-        values, name = part.data["inference"][secret], part.writer.name(secret)
+        values = part.read(Assessment).inference[secret]
+        name = part.writer.name(secret)
         after, before = (_number(values, m) for m in GUESSES)
         if after is None or before is None:
             continue
         shares = {"secret": name, "after": percent(after), "before": percent(before)}
-        if values.get("discrimination_rate", {}).get("reason") == NOTHING_TO_LEARN:
+        rate = values.get("discrimination_rate")
+        if rate is not None and rate.reason == NOTHING_TO_LEARN:
             sentences.append(part.say("constant", secret=name))
         else:
             sentences.append(part.say("guess_too" if sentences else "guess", **shares))
-            gain = values.get("guess_gain", {"value": None})
-            known = worse_without_missing("guess_gain", gain)
-            if known is not None and known > gain["value"] + NOTICEABLE:
+            gain = values.get("guess_gain")
+            known = None if gain is None else worse_without_missing(gain)
+            if known is not None and known > (_number(values, "guess_gain") or 0.0) + NOTICEABLE:
                 sentences[-1] += f" {part.say('guess_known', secret=name, gain=percent(known))}"
     if sentences:
         text = " ".join([*sentences[:MOST_SECRETS], *_most_exposed(part)])
-        yield part.say(f"tell_{_how_much(gains.values())}"), text
+        yield part.say(TELL[_how_much(gains.values())]), text
 
 
 def _how_much(gains: Iterable[float]) -> str:
@@ -160,27 +194,35 @@ def _how_much(gains: Iterable[float]) -> str:
 
 def _gains(part: ReportPart) -> dict[str, float]:
     """By how much the columns raise the share of right guesses, of every secret."""
-    each = {s: [_number(v, m) for m in GUESSES] for s, v in part.data["inference"].items()}
+    each = {s: [_number(v, m) for m in GUESSES] for s, v in part.read(Assessment).inference.items()}
     return {s: a - b for s, (a, b) in each.items() if a is not None and b is not None}
 
 
 def _most_exposed(part: ReportPart) -> Iterator[str]:
     """The group in which most is learnt, where a limit on it is breached or the gain is high."""
-    breached = {v["where"] for v in limits_of(part.data) if not v["met"] and v["measure"] in WORST}
-    shares = {
-        secret: known if (known := best.get("without_missing")) is not None else best["value"]
-        for secret, values in part.data["inference"].items()
-        if (best := values.get("max_confidence"))
-        and (
-            f"inference.{secret}" in breached
-            or (_number(values, "confidence_gain") or 0) >= HIGH_GAIN
-        )
-    }
-    worst = max((s for s in shares if shares[s] is not None), key=shares.__getitem__, default=None)
+    result = part.read(Assessment)
+    limits = limits_of(result.policy)
+    breached = {v.where for v in limits if not v.met and v.measure in WORST}
+    shares: dict[str, float] = {}
+    for secret, values in result.inference.items():
+        high = (_number(values, "confidence_gain") or 0) >= HIGH_GAIN
+        share = _known_confidence(values)
+        if share is not None and (high or f"inference.{secret}" in breached):
+            shares[secret] = share
+    worst = max(shares, key=shares.__getitem__, default=None)
     if worst is not None:
         key = "exposed_all" if shares[worst] == 1 else "exposed"
-        secret, share = part.writer.name(worst), part.writer.share(shares[worst])
-        yield part.say(key, secret=secret, share=share)
+        text = part.writer.share(shares[worst])
+        yield part.say(key, secret=part.writer.name(worst), share=text)
+
+
+def _known_confidence(values: Mapping[str, Value]) -> float | None:
+    """The largest confidence, of the records whose secret is known where some are missing."""
+    best = values.get("max_confidence")
+    if best is None:
+        return None
+    known: float | None = best.details.get("without_missing")
+    return best.value if known is None else known
 
 
 # -- several key sets --------------------------------------------------------------------------
@@ -188,29 +230,35 @@ def _most_exposed(part: ReportPart) -> Iterator[str]:
 
 def _key_sets(part: ReportPart) -> Iterator[Chapter]:
     """One row per set of quasi-identifiers that was assessed."""
-    if not (sets := part.data.get("key_sets")):
+    result = part.read(Assessment)
+    if not result.key_sets:
         return
-    judged = ("policy",) if part.data.get("policy") else ()
+    judged = () if result.policy is None else ("key_sets_policy",)
     rows = (
         (
-            part.writer.names(each["quasi"]),
-            part.writer.count(_number(each["reidentification"], "k_anonymity")),
-            part.writer.share(_number(each["reidentification"], "unique_records")),
-            part.writer.share(_number(each["reidentification"], "average_risk")),
+            part.writer.names(each.roles.quasi),
+            part.writer.count(_number(each.reidentification, "k_anonymity")),
+            part.writer.share(_number(each.reidentification, "unique_records")),
+            part.writer.share(_number(each.reidentification, "average_risk")),
             part.writer.share(_highest_gain(each)),
-            *(part.say(f"key_sets_{STATES[outcome_of(each['policy'])]}") for _ in judged),
+            *([] if each.policy is None else [_key_set_state(part, each.policy)]),
         )
-        for each in sets
+        for each in result.key_sets
     )
-    sentence = part.say("key_sets_worst", columns=names_of(part, part.data["roles"]["quasi"]))
-    heads = (f"key_sets_{k}" for k in ("columns", "k", "unique", "average", "gain", *judged))
+    sentence = part.say("key_sets_worst", columns=names_of(part, result.roles.quasi))
+    heads = (*KEY_SET_HEADS, *judged)
     inner = (Paragraph(sentence), part.grid("key_sets", heads, rows, (1, 2, 3, 4)))
     yield Chapter(part.say("key_sets"), part.anchor("key_sets"), inner, screen=True)
 
 
-def _highest_gain(assessment: Data) -> float | None:
+def _key_set_state(part: ReportPart, policy: Judgement) -> str:
+    """Whether a set of quasi-identifiers meets the policy."""
+    return part.say(KEY_SET_STATES[STATES[policy.outcome]])
+
+
+def _highest_gain(assessment: Assessment) -> float | None:
     """The highest gain of a best guess of any secret; None where there is none."""
-    gains = (_number(values, "guess_gain") for values in assessment["inference"].values())
+    gains = (_number(values, "guess_gain") for values in assessment.inference.values())
     return max((gain for gain in gains if gain is not None), default=None)
 
 
@@ -219,34 +267,43 @@ def _highest_gain(assessment: Data) -> float | None:
 
 def _sizes(part: ReportPart) -> Iterator[Picture]:
     """Records by the size of their class."""
-    spans, count, units = part.data["table"].get("class_sizes"), part.writer.count, SIZE_UNITS
+    count = part.writer.count
     rows = [
-        (_span(part, s), [count(s[unit]) for unit in units]) for s in spans or () if s["records"]
+        (_span(part, span), (count(span.records), count(span.classes)))
+        for span in part.read(Overview).table.class_sizes
+        if span.records
     ]
     given = [Bar(row=name, number=counts[0].number) for name, counts in rows]
     if any(bar.number for bar in given):
-        heads = part.texts.each("units", units, ".")
+        heads = [part.texts(key) for key in SIZE_UNITS]
         body = ((name, *counts) for name, counts in rows)
         grid = make_grid(part.say("behind"), (part.say("size"), *heads), body)
         spec = bars(part.say("sizes_below"), (), given, axis=heads[0])
         yield Picture(spec, part.say("sizes_caption"), grid)
 
 
-def _span(part: ReportPart, span: Mapping[str, int | None]) -> str:
-    key = "one" if span["least"] == span["most"] else "more" if span["most"] is None else "span"
-    least, most = (count(span[end] or 0) for end in ("least", "most"))
-    return part.say(f"size_{key}", n=least, least=least, most=most)
+def _span(part: ReportPart, span: ClassSpan) -> str:
+    key = "size_span"
+    if span.least == span.most:
+        key = "size_one"
+    elif span.most is None:
+        key = "size_more"
+    least = count(span.least)
+    most = count(span.most or 0)
+    return part.say(key, n=least, least=least, most=most)
 
 
 def _trajectory(part: ReportPart) -> Iterator[Block]:
     """How often a few sightings of a person are nobody else's."""
-    unicity = part.data.get("trajectory")
-    if unicity is not None:
-        places = {"number": unicity["sightings"], "share": part.writer.share(unicity["value"])}
-        yield Paragraph(part.say("trajectory_share", **places))
-        if not unicity["exact"]:
-            ends = {end: part.writer.share(unicity[end]) for end in ("low", "high")}
-            yield Paragraph(part.say("trajectory_sampled", **ends), "note")
+    unicity = part.read(Assessment).trajectory
+    if unicity is None:
+        return
+    share = part.writer.share(unicity.value)
+    yield Paragraph(part.say("trajectory_share", number=unicity.sightings, share=share))
+    if not unicity.exact:
+        low = part.writer.share(unicity.low)
+        high = part.writer.share(unicity.high)
+        yield Paragraph(part.say("trajectory_sampled", low=low, high=high), "note")
 
 
 # -- a secret is learnt -------------------------------------------------------------------------
@@ -258,34 +315,38 @@ def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
     yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):
         inside = tuple(Paragraph(text) for text in _secret_sentences(part, secret))
-        yield Chapter(part.writer.name(secret), part.anchor(f"learnt{number}"), inside)
+        yield Chapter(part.writer.name(secret), f"{part.anchor('learnt')}{number}", inside)
     yield Paragraph(part.say("learnt_reading"), "reading")
 
 
-def _number(values: Data, measure: str) -> float | None:
+def _number(values: Mapping[str, Value], measure: str) -> float | None:
     """A value of an assessment; None where it is not measured."""
-    value: float | None = values.get(measure, {"value": None})["value"]
-    return value
+    return values[measure].value if measure in values else None
 
 
 def _worst_first(part: ReportPart) -> list[str]:
     """Secrets by the share of uncertainty that is gone."""
-    rates = {s: _number(v, "discrimination_rate") for s, v in part.data["inference"].items()}
+    inference = part.read(Assessment).inference
+    rates = {s: _number(values, "discrimination_rate") for s, values in inference.items()}
     order = {s: 2.0 if rate is None else float(rate) for s, rate in rates.items()}
     return sorted(order, key=lambda s: (-order[s], part.writer.name(s)))
 
 
 def _secret_sentences(part: ReportPart, secret: str) -> list[str]:
-    values, name = part.data["inference"][secret], part.writer.name(secret)
-    if (rate := values.get("discrimination_rate")) is None:
+    values = part.read(Assessment).inference[secret]
+    name = part.writer.name(secret)
+    rate = values.get("discrimination_rate")
+    if rate is None:
         return []
-    if rate["value"] is None:
+    if rate.value is None:
         return [part.say("constant", secret=name)]
-    sentences = [part.say("uncertainty_gone", secret=name, gone=percent(rate["value"]))]
-    if best := values.get("max_confidence"):
-        known = best.get("without_missing")
-        share = best["value"] if known is None else known
-        key = "certain_worst" if share != 1.0 else "certain" if known is None else "certain_known"
+    sentences = [part.say("uncertainty_gone", secret=name, gone=percent(rate.value))]
+    if "max_confidence" in values:
+        share = _known_confidence(values)
+        known = values["max_confidence"].details.get("without_missing") is not None
+        key = "certain_known" if known else "certain"
+        if share != 1.0:
+            key = "certain_worst"
         sentences.append(part.say(key, secret=name, share=part.writer.share(share)))
     return sentences
 
@@ -297,51 +358,52 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
         "bayes_vulnerability_posterior": part.say("guess_after"),
     }
     labels = make_unique(map(part.writer.name, secrets))
+    inference = part.read(Assessment).inference
     known = [
         (label, values)
-        for label, values in zip(labels, map(part.data["inference"].get, secrets), strict=True)
+        for label, values in zip(labels, map(inference.__getitem__, secrets), strict=True)
         if None not in [_number(values, m) for m in series]
     ]
-    rows = [(label, *(str(part.writer.share(v[m]["value"])) for m in series)) for label, v in known]
+    rows = [(label, *(str(part.writer.share(v[m].value)) for m in series)) for label, v in known]
     if rows:
         given = [
             Bar(row=label, number=_number(v, m), series=name)
             for label, v in known
             for m, name in series.items()
         ]
-        title, below, axis, caption = (
-            part.say(f"guesses{k}") for k in ("", "_below", "_axis", "_caption")
-        )
         words = [text for _, *each in rows for text in each]
-        spec = dumbbells(title, (below,), given, axis=axis)
+        below = (part.say("guesses_below"),)
+        spec = dumbbells(part.say("guesses"), below, given, axis=part.say("guesses_axis"))
         spec = caption_bars(spec, list(zip(given, words, strict=True)))
         grid = make_grid(part.say("behind"), (part.say("secret"), *series.values()), rows)
-        yield Picture(spec, caption, grid)
+        yield Picture(spec, part.say("guesses_caption"), grid)
 
 
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _row(part: ReportPart, measure: str, entry: Data) -> tuple[Cell, ...]:
+def _row(part: ReportPart, value: Value) -> tuple[Cell, ...]:
     """A line of a table of measures: what, how much, in what unit, which side is risky."""
+    measure = value.id
     unit = scale(part.texts, measure)
-    one = part.texts.get(f"units.one.{entry['unit']}", unit)
+    one = part.texts.get(f"units.one.{value.unit}", unit)
     return (
-        Link(titles(part.texts, measure, entry)[0], f"def-{measure}"),
-        value_text(part.writer, measure, entry).text,
-        one if entry["value"] == 1 else unit,
-        part.texts(f"risky.{BY_ID[measure].riskier}"),
+        Link(titles(part.texts, measure, value.details.get("k"))[0], f"def-{measure}"),
+        value_text(part.writer, value).text,
+        one if value.value == 1 else unit,
+        part.texts(RISKY[BY_ID[measure].riskier]),
     )
 
 
 def _everything(part: ReportPart) -> Iterator[Block]:
     """Every measure of every target, folded."""
     yield Paragraph(part.say("everything_reading"), "reading")
-    targets = [(part.say("record"), part.data["reidentification"])]
-    targets += [(part.writer.name(s), v) for s, v in part.data["inference"].items()]
+    result = part.read(Assessment)
+    targets = [(part.say("record"), result.reidentification)]
+    targets += [(part.writer.name(s), values) for s, values in result.inference.items()]
     head = ("head_what", "head_number", "head_unit", "head_side")
     for name, values in targets:
-        rows = (_row(part, measure, entry) for measure, entry in values.items())
+        rows = (_row(part, value) for value in values.values())
         yield part.grid("everything_of", head, rows, (1,), folded=True, target=name)
     for secret in _worst_first(part):
         yield from near_numbers(part, secret)

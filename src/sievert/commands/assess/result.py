@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sievert.measures.measure import Value
+from sievert.measures.measure import Value, read_values
 from sievert.result import Result
+from sievert.roles import Roles
 
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attacks
+    from sievert.measures.unicity import Unicity
     from sievert.policy import Judgement, Verdict
 
 
@@ -23,12 +25,38 @@ class Assessment(Result):
     policy: Judgement | None = None  # the verdict on each limit
     attacks: Attacks | None = None  # with attacks=True
     approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # numeric secrets
-    trajectory: Mapping[str, Any] | None = None  # unicity of so many sightings of a person
+    trajectory: Unicity | None = None  # of some sightings of a person
     options: ChangeOptions | None = None  # what would help, with a policy
     explanation: Mapping[str, Any] | None = None  # why: the columns' shares, what is known
     population: Mapping[str, Any] | None = None  # the people behind the table, where described
     framework: str | None = None  # the regulator to whose criteria the numbers are mapped
     key_sets: tuple[Assessment, ...] = ()  # one for each set; this one is the worst of them
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Assessment:
+        """Read what a page shows back from the JSON; it lacks the attacks, which have their own."""
+        trajectory = data.get("trajectory")
+        options = data.get("options")
+        framework = data.get("framework")
+        saved = cls.saved_fields(data)
+        return cls(
+            **saved,
+            **_saved_numbers(data),
+            approximate=data.get("approximate", {}),
+            trajectory=None if trajectory is None else _read_unicity(trajectory),
+            options=None if options is None else ChangeOptions.from_dict(options),
+            explanation=data.get("explanation"),
+            framework=None if framework is None else framework["id"],
+            key_sets=tuple(
+                cls(
+                    table=saved["table"],
+                    roles=Roles(quasi=tuple(each["quasi"]), sensitive=saved["roles"].sensitive),
+                    warnings=tuple(each.get("warnings", ())),
+                    **_saved_numbers(each),
+                )
+                for each in data.get("key_sets", ())
+            ),
+        )
 
     @property
     def verdicts(self) -> tuple[Verdict, ...] | None:
@@ -90,9 +118,10 @@ class Assessment(Result):
             ]
         if self.options is not None:
             content["options"] = self.options.to_dict()
-        for name in ("trajectory", "explanation"):
-            if (chapter := getattr(self, name)) is not None:
-                content[name] = dict(chapter)
+        if self.trajectory is not None:
+            content["trajectory"] = self.trajectory.to_dict()
+        if self.explanation is not None:
+            content["explanation"] = dict(self.explanation)
         if self.attacks is not None:
             content["attacks"] = {
                 name: {target: attack.to_dict() for target, attack in each.items()}
@@ -101,7 +130,7 @@ class Assessment(Result):
         if self.framework is not None:
             from sievert.commands.assess.frameworks import framework_evidence
 
-            content["framework"] = framework_evidence(self.framework, content)
+            content["framework"] = framework_evidence(self.framework, content).to_dict()
         return content
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -122,6 +151,25 @@ class Assessment(Result):
             for secret, values in ((None, self.reidentification), *self.inference.items())
             for v in values.values()
         )
+
+
+def _saved_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the JSON of one set of quasi-identifiers has of its own."""
+    from sievert.policy import Judgement
+
+    policy = data.get("policy")
+    return {
+        "reidentification": read_values(data["reidentification"]),
+        "inference": {secret: read_values(each) for secret, each in data["inference"].items()},
+        "policy": Judgement.from_dict(policy) if policy else None,
+        "population": data.get("population"),
+    }
+
+
+def _read_unicity(data: Mapping[str, Any]) -> Unicity:
+    from sievert.measures.unicity import Unicity
+
+    return Unicity.from_dict(data)
 
 
 def _without_steps(chapter: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,6 +202,11 @@ class ColumnChange:
     how: str  # "in bands of 20", "left out"
     values: int  # different values that are left; missing may be one; 0 of a column left out
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ColumnChange:
+        """Read an entry of the JSON."""
+        return cls(column=data["column"], how=data["how"], values=data["values"])
+
 
 @dataclass(frozen=True)
 class ChangeOption:
@@ -167,6 +220,20 @@ class ChangeOption:
     suppressed_records: int = 0  # besides those suppressed before
     levels: Mapping[str, int] | None = None  # of the release that `sievert protect` makes
     proven: bool | None = None  # of that release: whether no other loses less
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ChangeOption:
+        """Read an entry of the JSON, whose verdicts have no limits: these are the policy's."""
+        return cls(
+            changes=tuple(ColumnChange.from_dict(change) for change in data["changes"]),
+            met=data["met"],
+            verdicts=tuple(_read_verdict(limit) for limit in data["limits"]),
+            alone=data["alone"],
+            detail_lost=data["detail_lost"],
+            suppressed_records=data.get("suppressed_records", 0),
+            levels=data.get("levels"),
+            proven=data.get("proven"),
+        )
 
     @property
     def limits_met(self) -> int:
@@ -204,6 +271,19 @@ class ChangeOption:
         }
 
 
+def _read_verdict(data: Mapping[str, Any]) -> Verdict:
+    from sievert.policy import Verdict
+
+    return Verdict(
+        measure=data["measure"],
+        where=data["where"],
+        min=None,
+        max=None,
+        value=data["value"],
+        met=data["met"],
+    )
+
+
 @dataclass(frozen=True)
 class ChangeOptions:
     """The table as it is, and up to three ways to change it; without any, the reason."""
@@ -213,6 +293,17 @@ class ChangeOptions:
     tried: int = 0  # changed tables that were measured
     reason: str | None = None  # why there are no ways
     complete: bool = True  # whether no search for them was cut short
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ChangeOptions:
+        """Read the options back from the JSON."""
+        return cls(
+            before=ChangeOption.from_dict(data["before"]),
+            ways=tuple(ChangeOption.from_dict(way) for way in data["ways"]),
+            tried=data["tried"],
+            reason=data["reason"],
+            complete=data.get("complete", True),
+        )
 
     @property
     def best(self) -> ChangeOption | None:

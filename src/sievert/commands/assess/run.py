@@ -59,6 +59,7 @@ from sievert.sources.table import Table
 
 if TYPE_CHECKING:
     from sievert.measurement.population_risks import PopulationRisks
+    from sievert.measures.unicity import Unicity
     from sievert.policy import Gate, Judgement, Policy
 
 NOT_WITH_WILDCARDS = Remark("not_with_wildcards")
@@ -499,13 +500,13 @@ def _in_people(
     return people, [note] if unnamed else []
 
 
-def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> dict[str, Any] | None:
+def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> "Unicity | None":
     """Measure how often a number of `sightings` singles out one person."""
     if sightings is None:
         return None
     from sievert.measures.unicity import Trajectories
 
-    return Trajectories(questions.sighting_cube(roles.quasi)).unicity(sightings).to_dict()
+    return Trajectories(questions.sighting_cube(roles.quasi)).unicity(sightings)
 
 
 def _count_combinations(questions: Questions, roles: Roles) -> Any:

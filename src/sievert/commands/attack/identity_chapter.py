@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import Bar
+from sievert.charts.curves import shares
 from sievert.commands.attack.number_rows import (
     by_column,
     certain,
@@ -11,12 +12,11 @@ from sievert.commands.attack.number_rows import (
     numbers,
     people,
     rate_text,
-    share_chart,
     worst_class,
 )
 from sievert.report.limits import can_be_found
 from sievert.report.numbers import pairing_paragraphs
-from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
+from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, ReportPart
 
 # The sentences for nobody, one and many people.
@@ -39,7 +39,15 @@ TITLES = {
         "attacked.white_title_many",
     ),
 }
-COUNTED = ("unmatched", "single", "known", "true_matches", "false_matches", "lost")
+# Numbers of rows of a register, by what became of them.
+COUNTED = {
+    "unmatched": "grey_unmatched",
+    "single": "grey_single",
+    "known": "grey_known",
+    "true_matches": "grey_true_matches",
+    "false_matches": "grey_false_matches",
+    "lost": "grey_lost",
+}
 
 
 def chapters(part: ReportPart) -> tuple[Chapter, ...]:
@@ -157,16 +165,21 @@ def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
         if low <= (number(data, "baseline") or 0.0):
             yield Paragraph(part.say("linkage_chance"))
         yield Paragraph(part.say("linkage_ties", number=writer.count(more["ties"])))
-    title, how, below, by_link, by_chance = part.texts.each(
-        "attacked.linkage", ("chart", "how", "below", "right", "by_chance")
-    )
+    title = part.say("linkage_chart")
+    by_link = part.say("linkage_right")
+    by_chance = part.say("linkage_by_chance")
+    below = part.say("linkage_below")
     bars = [
         Bar(row=by_link, number=right.number, interval=interval, text=words, shown=str(right)),
         Bar(row=by_chance, number=chance.number, text=str(chance)),
     ]
-    grid = make_grid(title, (how, below), ((by_link, words), (by_chance, chance)))
-    drawn = right.number is not None
-    yield share_chart(part, "attacked.linkage", title, bars, grid) if drawn else grid
+    head = (part.say("linkage_how"), below)
+    grid = make_grid(title, head, ((by_link, words), (by_chance, chance)))
+    if right.number is None:
+        yield grid
+    else:
+        spec = shares(title, (below,), bars, axis=below)
+        yield Picture(spec, part.say("linkage_caption"), grid)
 
 
 # -- a register -----------------------------------------------------------------------------------
@@ -191,12 +204,14 @@ def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
 def _rows(part: ReportPart, sides: Sequence[Data]) -> Grid:
     """The rows of a register by what became of them."""
     count = part.writer.count
-    guesses = part.writer.number
     rows: list[tuple[object, ...]] = [
-        (part.say(f"grey_{name}"), *(kind(number(s, name)) for s in sides))
-        for name, kind in {**dict.fromkeys(COUNTED, count), "right_guesses": guesses}.items()
+        (part.say(key), *(count(number(side, name)) for side in sides))
+        for name, key in COUNTED.items()
         if name in sides[0]
     ]
+    if "right_guesses" in sides[0]:
+        guesses = (part.writer.number(number(side, "right_guesses")) for side in sides)
+        rows.append((part.say("grey_right_guesses"), *guesses))
     rates = (rate_text(part, side, "register_discrimination_rate") for side in sides)
     hidden = count(number(sides[0], "suppressed"))
     rows += [

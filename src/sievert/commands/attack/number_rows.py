@@ -9,6 +9,20 @@ from sievert.formatting import count, make_unique
 from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, NumberWriter, ReportPart
 
+# The risky side of a number.
+SIDES = {
+    "high": "attacked.side_high",
+    "low": "attacked.side_low",
+    "neither": "attacked.side_neither",
+}
+NAMES = {
+    "discrimination_rate": "name_discrimination_rate",
+    "discrimination_rate_of_value": "name_discrimination_rate_of_value",
+    "conditional_entropy": "name_conditional_entropy",
+    "semantic_discrimination_rate": "name_semantic_discrimination_rate",
+    "t_closeness": "name_t_closeness",
+    "entropy_variation": "name_entropy_variation",
+}
 NAMED_COLUMNS = 4  # more are counted
 MOST_COLUMNS = 30
 MOST_VALUES = 30
@@ -58,15 +72,6 @@ def secrets(part: ReportPart, attack: str) -> list[tuple[int, str, Data]]:
     return [(i, s, attacks[s]) for i, s in enumerate(order, 1) if s in attacks]
 
 
-def share_chart(
-    part: ReportPart, key: str, title: str, bars: Sequence[Bar], grid: Grid, axis: str = ""
-) -> Picture:
-    """A picture of shares; its texts begin with the same key."""
-    below, caption = part.texts.each(key, ("below", "caption"))
-    spec = shares(title, (below,), bars, axis=part.texts(axis) if axis else below)
-    return Picture(spec, caption, grid)
-
-
 def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -> Iterator[Block]:
     """How much each column alone removes of the uncertainty, and all of them: picture, table."""
     columns = data.get("columns") or {}
@@ -81,15 +86,14 @@ def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -
         return
     names = make_unique(name for name, _ in rates)
     rows = [(name, text) for name, (_, text) in zip(names, rates, strict=True)]
-    grid = make_grid(title, part.texts.each("attacked.columns", ("head", "rate")), rows)
+    grid = make_grid(title, (part.say("columns_head"), part.say("columns_rate")), rows)
     if drawn and any(text.number is not None for _, text in rows):
         bars = [
             Bar(row=name, number=text.number, text=str(text), last=many and name == names[-1])
             for name, text in rows
         ]
-        below, axis = part.texts.each("attacked.columns", ("below", "axis"))
-        caption = part.say(f"columns_caption{'' if many else '_one'}")
-        yield Picture(shares(title, (below,), bars, axis=axis), caption, grid)
+        spec = shares(title, (part.say("columns_below"),), bars, axis=part.say("columns_axis"))
+        yield Picture(spec, part.say("columns_caption" if many else "columns_caption_one"), grid)
     else:
         yield grid
     if len(order) > MOST_COLUMNS:
@@ -118,19 +122,25 @@ def _values(
         return
     rows = value_names(part, groups, column)
     names = {"secret": writer.name(secret), "column": writer.name(column)}
-    grid = make_grid(
-        part.say("values_title", **names),
-        part.texts.each("attacked.values", ("head", "records", "rate")),
+    grid = part.grid(
+        "values_title",
+        ("values_head", "values_records", "values_rate"),
         zip(rows, (writer.count(g["records"]) for g in groups), rates, strict=True),
         folded=True,
+        secret=names["secret"],
+        column=names["column"],
     )
     bars = [
         Bar(row=row, number=rate.number, text=str(rate))
         for row, rate in zip(rows, rates, strict=True)
     ]
-    title = part.say("values_chart", **names)
-    key = "attacked.values"
-    yield share_chart(part, key, title, bars, grid, "attacked.columns_axis") if drawn else grid
+    if drawn:
+        title = part.say("values_chart", **names)
+        below = part.say("values_below")
+        spec = shares(title, (below,), bars, axis=part.say("columns_axis"))
+        yield Picture(spec, part.say("values_caption"), grid)
+    else:
+        yield grid
     yield from values_left(part, values, groups)
 
 
@@ -158,7 +168,7 @@ def _value_name(part: ReportPart, group: Data, column: str, rank: int) -> str:
 def numbers(part: ReportPart, given: Iterable[tuple[str, NumberText, str]]) -> Grid:
     """A table of measures, each with its definition behind a link, and its risky side."""
     rows = (
-        (Link(part.say(f"name_{name}"), f"def-{name}"), text, part.say(f"side_{side}"))
+        (Link(part.say(NAMES[name]), f"def-{name}"), text, part.texts(SIDES[side]))
         for name, text, side in given
     )
     return part.grid("numbers_table", ("numbers_name", "numbers_value", "numbers_side"), rows, (1,))

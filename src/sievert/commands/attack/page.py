@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from sievert.charts import Bar
+from sievert.charts.curves import shares
 from sievert.commands.attack import identity_chapter as identity
 from sievert.commands.attack import reasoning_chapter as reasoning
 from sievert.commands.attack.number_rows import (
@@ -21,13 +22,20 @@ from sievert.commands.attack.number_rows import (
     people,
     rate_text,
     secrets,
-    share_chart,
     value_names,
     values_left,
     worst_class,
     worst_values,
 )
-from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.page import (
+    Block,
+    BulletList,
+    Chapter,
+    Grid,
+    Link,
+    Paragraph,
+    Picture,
+)
 from sievert.report.parts import Data, NumberText, ReportPart
 
 # Its name, what it is on, for how many people it is certain, what it removes of the uncertainty.
@@ -40,6 +48,12 @@ MERGED = "semantic_discrimination_rate"  # what is removed of that about a merge
 RIGHT = ("linkage", "reasoning")  # attacks that are right for a share, by guessing
 DRAWN = 3  # secrets with pictures; more have tables
 WITH_VALUES = 1  # secrets with pictures by value
+# What somebody knows who rules out the likeliest values of a class.
+RULED_OUT = {
+    "ruled_out_1": "background_1",
+    "ruled_out_2": "background_2",
+    "ruled_out_3": "background_3",
+}
 # Of each box what it is on, for how many people it is certain, what it removes.
 BOXES: dict[str, tuple[str, Callable[[Data], float | None] | None, str]] = {
     "black_box": ("about_record", identity.unique_people, "discrimination_rate"),
@@ -122,7 +136,10 @@ def _summary(part: ReportPart) -> Grid:
         )
         for attack, about, many, rate in (*_on_records(part), *_on_secrets(part))
     )
-    head = [f"summary_{what}" for what in ("attack", "about", "people", "right", "rate")]
+    head = (
+        *("summary_attack", "summary_about", "summary_people", "summary_right"),
+        "summary_rate",
+    )
     return part.grid("summary", head, rows, (2, 3, 4))
 
 
@@ -194,17 +211,15 @@ def _secret_chapters(part: ReportPart) -> Iterator[Chapter]:
     """A chapter for each secret, with a chapter for each attack on it."""
     others = {a: {s: data for _, s, data in secrets(part, a)} for a in WRITERS}
     for i, secret, data in secrets(part, "homogeneity"):
-        attacks = {"homogeneity": _homogeneity(part, i, secret, data)} | {
-            attack: tuple(write(part, secret, others[attack][secret]))
-            for attack, write in WRITERS.items()
-            if secret in others[attack]
-        }
-        inner = tuple(
-            Chapter(part.say(f"{a}_title"), part.anchor(f"secret{i}-{a}"), blocks)
-            for a, blocks in attacks.items()
-            if blocks
-        )
-        yield Chapter(_secret_title(part, secret, data), part.anchor(f"secret{i}"), inner)
+        anchor = f"{part.anchor('secret')}{i}"
+        homogeneity = _homogeneity(part, i, secret, data)
+        inner = [Chapter(part.say("homogeneity_title"), f"{anchor}-homogeneity", homogeneity)]
+        for attack, (title, write) in WRITERS.items():
+            if secret in others[attack]:
+                blocks = tuple(write(part, secret, others[attack][secret]))
+                if blocks:
+                    inner.append(Chapter(part.say(title), f"{anchor}-{attack}", blocks))
+        yield Chapter(_secret_title(part, secret, data), anchor, tuple(inner))
 
 
 def _secret_title(part: ReportPart, secret: str, data: Data) -> str:
@@ -256,14 +271,14 @@ def _background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     yield Paragraph(part.say("background_lead", missing=missing, secret=name), "lead")
     rows = (
         (
-            part.say(f"background_{m}"),
+            part.say(key),
             *(writer.count(number(after, n)) for n in ("people", "certain")),
             str(rate_text(part, after, "gain")).replace(" %", ""),
         )
-        for m in (1, 2, 3)
-        if (after := data.get(f"ruled_out_{m}")) is not None
+        for name, key in RULED_OUT.items()
+        if (after := data.get(name)) is not None
     )
-    head = (f"background_{key}" for key in ("which", "people", "certain", "gain"))
+    head = ("background_which", "background_people", "background_certain", "background_gain")
     yield part.grid("background_table", head, rows)
     yield Paragraph(part.say("background_reading"), "reading")
 
@@ -272,11 +287,11 @@ def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """What is rare in the table and likely in a class."""
     writer, worst = part.writer, data.get("worst_class")
     if worst is None or not data.get("occurs", True):
-        key = "flat" if data.get("occurs", True) else "absent"
-        yield Paragraph(part.say(f"skewness_{key}", secret=writer.name(secret)), "lead")
+        key = "skewness_flat" if data.get("occurs", True) else "skewness_absent"
+        yield Paragraph(part.say(key, secret=writer.name(secret)), "lead")
         return
     lead = part.say(
-        f"skewness_lead_{'named' if data.get('named_value') else 'any'}",
+        "skewness_lead_named" if data.get("named_value") else "skewness_lead_any",
         secret=writer.name(secret),
         prior=rate_text(part, data, "prior"),
         posterior=rate_text(part, data, "posterior"),
@@ -292,12 +307,11 @@ def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
 
 def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Block]:
     """The values of a secret by how likely they become in some class."""
-    writer, key = part.writer, "attacked.skewness"
+    writer = part.writer
     if not (groups := (values.get("listed") or [])[:MOST_VALUES]):
         return
     names = value_names(part, groups, secret)
-    shares = [writer.share(g["posterior"]) for g in groups]
-    title = part.say("skewness_chart", secret=writer.name(secret))
+    likely = [writer.share(g["posterior"]) for g in groups]
     rows = (
         (
             name,
@@ -306,16 +320,23 @@ def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Bloc
             share,
             writer.number(g["ratio"]),
         )
-        for name, g, share in zip(names, groups, shares, strict=True)
+        for name, g, share in zip(names, groups, likely, strict=True)
     )
-    head = part.texts.each("attacked.values", ("head", "records"))
-    head += part.texts.each(key, ("prior", "posterior", "ratio"))
-    grid = make_grid(title, head, rows, folded=True)
+    head = (
+        *("values_head", "values_records", "skewness_prior", "skewness_posterior"),
+        "skewness_ratio",
+    )
+    grid = part.grid("skewness_chart", head, rows, folded=True, secret=writer.name(secret))
     bars = [
-        Bar(row=name, number=s.number, text=str(s)) for name, s in zip(names, shares, strict=True)
+        Bar(row=name, number=share.number, text=str(share))
+        for name, share in zip(names, likely, strict=True)
     ]
-    differ = len({s.number for s in shares}) > 1  # as many equal bars would show nothing
-    yield share_chart(part, key, title, bars, grid, f"{key}_axis") if differ else grid
+    if len({each.number for each in likely}) > 1:  # as many equal bars would show nothing
+        below = part.say("skewness_below")
+        spec = shares(grid.caption, (below,), bars, axis=part.say("skewness_axis"))
+        yield Picture(spec, part.say("skewness_caption"), grid)
+    else:
+        yield grid
     yield from values_left(part, values, groups)
 
 
@@ -335,16 +356,21 @@ def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     yield Paragraph(people(part, SEMANTIC, most, secret=writer.name(secret)), "lead")
     rows = [
         (
-            part.say(f"semantic_{'partition' if level is None else 'level'}", level=level),
+            part.say("semantic_partition" if level is None else "semantic_level", level=level),
             writer.count(certain(way)),
             rate_text(part, way, MERGED),
             writer.count(number(way, "parts")),
         )
         for level, way in ways
     ]
-    head = (f"semantic_{key}" for key in ("by", "people", "rate", "parts"))
+    head = ("semantic_by", "semantic_people", "semantic_rate", "semantic_parts")
     yield part.grid("semantic_table", head, rows)
     yield Paragraph(part.say("semantic_reading"), "reading")
 
 
-WRITERS = {"background": _background, "skewness": _skewness, "semantic": _semantic}
+# The attacks on a secret beside homogeneity: the title of the chapter, and what writes it.
+WRITERS = {
+    "background": ("background_title", _background),
+    "skewness": ("skewness_title", _skewness),
+    "semantic": ("semantic_title", _semantic),
+}

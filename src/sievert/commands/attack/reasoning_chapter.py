@@ -10,6 +10,7 @@ from sievert.attacks.reasoning.chains import ESS, RHAT
 from sievert.charts import Bar
 from sievert.charts.curves import running, shares
 from sievert.commands.attack.number_rows import (
+    SIDES,
     columns,
     number,
     people,
@@ -24,12 +25,53 @@ AT_RISK = ("reasoned.at_risk_none", "reasoned.at_risk_one", "reasoned.at_risk_ma
 DRAWN = 3  # secrets with pictures
 GAIN = 0.01  # of people named beyond guessing: less is next to nothing
 CHANCE = 3.0  # standard deviations: below guessing by more is no accident
+# Numbers for the operator: the name of each, and the place of its definition.
 NUMBERS = {
-    "attacker_accuracy_literal": "reason_attacker",
-    "learner_accuracy_literal": "reason_learner",
-    "global_relative_risk": "reason_gr",
-    "global_relative_risk_literal": "reason_gr",
-    "max_relative_risk": "reason_relative",
+    "attacker_accuracy_literal": ("reasoned.attacker_accuracy_literal", "def-reason_attacker"),
+    "learner_accuracy_literal": ("reasoned.learner_accuracy_literal", "def-reason_learner"),
+    "global_relative_risk": ("reasoned.global_relative_risk", "def-reason_gr"),
+    "global_relative_risk_literal": ("reasoned.global_relative_risk_literal", "def-reason_gr"),
+    "max_relative_risk": ("reasoned.max_relative_risk", "def-reason_relative"),
+}
+TITLES = {"named": "reasoned.title_named", "expects": "reasoned.title_expects"}
+# The finding of the first screen, by what there is to tell.
+FIRST = {
+    "named": "reasoned.first",
+    "expects": "reasoned.first_expects",
+    "not_converged": "reasoned.first_not_converged",
+    "misplaced": "reasoned.first_misplaced",
+    "unreadable": "reasoned.first_unreadable",
+    "worse": "reasoned.first_worse",
+    "randomised": "reasoned.first_randomised",
+}
+# Why no number is shown.
+WITHHELD = {
+    "not_converged": "reasoned.not_converged",
+    "misplaced": "reasoned.misplaced",
+    "unreadable": "reasoned.unreadable",
+    "worse": "reasoned.worse",
+    "randomised": "reasoned.randomised",
+}
+# Those who name people: what they are called, and the places of their definitions.
+WHO = {
+    "attacker": ("reasoned.attacker", "def-reason_attacker"),
+    "learner": ("reasoned.learner", "def-reason_learner"),
+    "baseline": ("reasoned.baseline", "def-reason_baseline"),
+    "expects": ("reasoned.expects", "def-reason_attacker"),
+}
+UNDECIDED = {
+    "undecided": "reasoned.undecided",
+    "learner_undecided": "reasoned.learner_undecided",
+}
+MODELS = {"product": "reasoned.model_product", "saturated": "reasoned.model_saturated"}
+# What chains must agree on.
+QUANTITIES = {
+    "attacker_right": "reasoned.quantity_attacker_right",
+    "attacker_belief": "reasoned.quantity_attacker_belief",
+    "learner_right": "reasoned.quantity_learner_right",
+    "learner_belief": "reasoned.quantity_learner_belief",
+    "attacker_expects": "reasoned.quantity_attacker_expects",
+    "learner_expects": "reasoned.quantity_learner_expects",
 }
 
 
@@ -38,7 +80,7 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     return tuple(
         Chapter(
             _title(part, secret, data),
-            part.anchor(f"reason{i}"),
+            f"{part.anchor('reason')}{i}",
             tuple(_blocks(part, i, secret, data)),
             screen=i == 1,
         )
@@ -48,8 +90,11 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
 
 def _title(part: ReportPart, secret: str, data: Data) -> str:
     which = state(data)
-    key = f"reasoned.title_{which}" if which in PLACES else "reasoned.title"
-    return part.texts(key, secret=part.writer.name(secret), **_places(part, data, which))
+    return part.texts(
+        TITLES.get(which, "reasoned.title"),
+        secret=part.writer.name(secret),
+        **_places(part, data, which),
+    )
 
 
 def state(data: Data) -> str:
@@ -112,15 +157,16 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     head, secret, data = max(each, key=lambda e: -1.0 if e[0] is None else e[0].number or 0.0)
     which = state(data)
     name = part.writer.name(secret)
-    key = "reasoned.first" if which == "named" else f"reasoned.first_{which}"
     places = _places(part, data, which)
     guessing = places["baseline"].number if "baseline" in places else None
     ends = _ends(data, "attacker_accuracy" if which == "named" else "attacker_expects")
     if head is None or ends is None or guessing is None:
-        word = "unknown"
+        found = "reasoned.point_unknown"
+    elif ends[0] > guessing + GAIN:
+        found = "reasoned.point_helps"
     else:
-        word = "helps" if ends[0] > guessing + GAIN else "no_help"
-    yield part.texts(f"reasoned.point_{word}"), part.texts(key, secret=name, **places)
+        found = "reasoned.point_no_help"
+    yield part.texts(found), part.texts(FIRST[which], secret=name, **places)
 
 
 PLACES = {
@@ -145,7 +191,7 @@ def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block
     which = state(data)
     name = part.writer.name(secret)
     if headline(part, data) is None:
-        text = texts(f"reasoned.{which}", secret=name, **_places(part, data, which))
+        text = texts(WITHHELD[which], secret=name, **_places(part, data, which))
         yield Paragraph(text, "warning")
     else:
         places = _places(part, data, which)
@@ -171,11 +217,12 @@ def _beliefs(
     """Attacker, learner and guessing side by side."""
     texts = part.texts
     name = part.writer.name(secret)
-    ends = {who: _ends(data, f"{who}_accuracy") for who in places}
+    accuracies = {"attacker": "attacker_accuracy", "learner": "learner_accuracy"}
+    ends = {who: _ends(data, accuracies[who]) for who in places if who in accuracies}
     intervals = {who: each for who, each in ends.items() if each is not None and each[0] < each[1]}
     bars = [
         Bar(
-            row=texts(f"reasoned.{who}"),
+            row=texts(WHO[who][0]),
             number=text.number,
             interval=intervals.get(who),
             text=str(text),
@@ -183,23 +230,19 @@ def _beliefs(
         )
         for who, text in places.items()
     ]
-    anchors = ("attacker" if who == "expects" else who for who in places)
     title = texts("reasoned.chart", secret=name)
-    rows = (
-        (Link(bar.row, f"def-reason_{anchor}"), bar.text)
-        for bar, anchor in zip(bars, anchors, strict=True)
-    )
-    grid = make_grid(title, texts.each("reasoned", ("who", "named"), "."), rows)
+    rows = ((Link(bar.row, WHO[who][1]), bar.text) for bar, who in zip(bars, places, strict=True))
+    grid = make_grid(title, (texts("reasoned.who"), texts("reasoned.named")), rows)
     if i > DRAWN or all(bar.number is None for bar in bars):
         return grid
     if "expects" in places:
-        key = "_expects"
+        key = "reasoned.caption_expects"
     elif intervals:
-        key = ""
+        key = "reasoned.caption"
     else:
-        key = "_exact"
+        key = "reasoned.caption_exact"
     spec = shares(title, (texts("reasoned.below", secret=name),), bars, axis=texts("reasoned.axis"))
-    return Picture(spec, texts(f"reasoned.caption{key}"), grid, screen=True)
+    return Picture(spec, texts(key), grid, screen=True)
 
 
 # -- for the operator -----------------------------------------------------------------------------
@@ -211,22 +254,22 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     writer = part.writer
     many = number(data, "at_risk") or 0
     yield Paragraph(people(part, AT_RISK, many, secret=writer.name(secret)))
-    for name in ("undecided", "learner_undecided"):
+    for name, key in UNDECIDED.items():
         torn = number(data, name)
         if torn:
-            yield Paragraph(texts(f"reasoned.{name}", people=writer.count(torn)))
+            yield Paragraph(texts(key, people=writer.count(torn)))
     rows = (
         (
-            Link(texts(f"reasoned.{name}"), f"def-{about}"),
+            Link(texts(key), anchor),
             _times(writer, number(data, name))
             if name == "max_relative_risk"
             else _share(part, data, name),
-            texts(f"attacked.side_{data[name]['riskier']}"),
+            texts(SIDES[data[name]["riskier"]]),
         )
-        for name, about in NUMBERS.items()
+        for name, (key, anchor) in NUMBERS.items()
         if name in data
     )
-    head = texts.each("reasoned", ("number", "value", "side"), ".")
+    head = (texts("reasoned.number"), texts("reasoned.value"), texts("reasoned.side"))
     yield make_grid(texts("reasoned.numbers"), head, rows, (1,))
     worst = data.get("worst")
     if worst:
@@ -238,8 +281,13 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
             )
             for w in worst
         )
-        head = texts.each("reasoned.worst", ("row", "attacker", "learner", "ratio"))
-        yield make_grid(texts("reasoned.worst"), head, rows_, range(4))
+        columns_of_worst = (
+            texts("reasoned.worst_row"),
+            texts("reasoned.worst_attacker"),
+            texts("reasoned.worst_learner"),
+            texts("reasoned.worst_ratio"),
+        )
+        yield make_grid(texts("reasoned.worst"), columns_of_worst, rows_, range(4))
         yield Paragraph(texts("reasoned.worst_reading"), "reading")
 
 
@@ -253,23 +301,23 @@ def _how(part: ReportPart, data: Data) -> Iterator[Block]:
     """How beliefs were found, and what they started from."""
     texts = part.texts
     sampling = data.get("sampling")
-    places = {"model": texts(f"reasoned.model_{data['likelihood']}")}
+    places = {"model": texts(MODELS[data["likelihood"]])}
     if sampling is None:
-        way = "exact" if data["method"] == "exact" else "closed"
+        way = "reasoned.found_exact" if data["method"] == "exact" else "reasoned.found_closed"
     else:
-        way = "sampled" if data["converged"] else "apart"
+        way = "reasoned.found_sampled" if data["converged"] else "reasoned.found_apart"
         places |= {k: count(sampling[k]) for k in ("chains", "sweeps")}
-    yield Paragraph(texts(f"reasoned.found_{way}", **places))
+    yield Paragraph(texts(way, **places))
     prior = max(data["prior_records_a_secret"].values(), default=0.0)
     own = data["records_a_secret"]
     counts = {"prior": digits(f"{prior:,.0f}"), "records": digits(f"{own:,.4g}")}
     yield Paragraph(texts("reasoned.prior", **counts))
     notes = {
-        "strong_prior": prior > own,
-        "domain_observed": any(not domain["public"] for domain in data["domains"].values()),
-        "unplaced": state(data) == "named",
+        "reasoned.strong_prior": prior > own,
+        "reasoned.domain_observed": any(not d["public"] for d in data["domains"].values()),
+        "reasoned.unplaced": state(data) == "named",
     }
-    yield from (Paragraph(texts(f"reasoned.{n}"), "note") for n, true in notes.items() if true)
+    yield from (Paragraph(texts(key), "note") for key, true in notes.items() if true)
 
 
 def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterator[Block]:
@@ -282,9 +330,9 @@ def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterat
     by_chain = sampling["attacker_by_chain"]
     if not data["converged"] and by_chain:
         hopes = str(sampling.get("least_agreed", "")).endswith("expects")  # without the original
-        key = "not_converged_hopes" if hopes else "not_converged_spread"
+        key = "reasoned.not_converged_hopes" if hopes else "reasoned.not_converged_spread"
         ends = {"low": writer.share(min(by_chain)), "high": writer.share(max(by_chain))}
-        yield Paragraph(texts(f"reasoned.{key}", **ends))
+        yield Paragraph(texts(key, **ends))
     rhat = sampling["rhat"]
     places = {
         "limit": RHAT,
@@ -292,7 +340,8 @@ def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterat
         "effective": digits(f"{sampling['effective']:,.0f}"),
         "rhat": "" if rhat is None else digits(f"{rhat:.3f}"),
     }
-    yield Paragraph(texts(f"reasoned.settled{'_unbounded' if rhat is None else ''}", **places))
+    settled = "reasoned.settled_unbounded" if rhat is None else "reasoned.settled"
+    yield Paragraph(texts(settled, **places))
     if sampling.get("so_far"):
         yield from _running(part, secret, sampling, drawn)
 
@@ -302,23 +351,26 @@ def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iter
     texts = part.texts
     writer = part.writer
     places = sampling["so_far"]
-    quantity = texts(f"reasoned.quantity_{sampling['least_agreed']}")
+    quantity = texts(QUANTITIES[sampling["least_agreed"]])
     yield Paragraph(texts("reasoned.running_least", quantity=quantity))
     chains = range(1, len(places[0]["by_chain"]) + 1)
     names = make_unique(texts("reasoned.chain", number=c) for c in chains)
     means = [(p["sweeps"], [writer.share(x) for x in p["by_chain"]]) for p in places]
     title = texts("reasoned.running_chart", secret=writer.name(secret))
-    across, up, below, caption = texts.each(
-        "reasoned.running", ("across", "up", "below", "caption")
-    )
+    across = texts("reasoned.running_across")
     rows = ((count(sweeps), *row) for sweeps, row in means)
     grid = make_grid(title, (across, *names), rows, range(len(names) + 1), folded=True)
     points = {
         chain: [(float(sweeps), n) for sweeps, row in means if (n := row[c].number) is not None]
         for c, chain in enumerate(names)
     }
-    spec = running(title, (below,), points, across=across, up=up) if drawn else None
-    yield grid if spec is None else Picture(spec, caption, grid)
+    if not drawn:
+        yield grid
+        return
+    below = texts("reasoned.running_below")
+    up = texts("reasoned.running_up")
+    spec = running(title, (below,), points, across=across, up=up)
+    yield Picture(spec, texts("reasoned.running_caption"), grid)
 
 
 def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
@@ -331,8 +383,13 @@ def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
             (part.writer.number(x["beta"]), *(part.writer.share(x[n]) for n in names))
             for x in lines
         )
-        heads = part.texts.each(
-            "reasoned.sensitivity", ("beta", "attacker", "learner", "relative", "ties")
+        texts = part.texts
+        heads = (
+            texts("reasoned.sensitivity_beta"),
+            texts("reasoned.sensitivity_attacker"),
+            texts("reasoned.sensitivity_learner"),
+            texts("reasoned.sensitivity_relative"),
+            texts("reasoned.sensitivity_ties"),
         )
-        yield make_grid(part.texts("reasoned.sensitivity"), heads, rows, range(len(heads)))
-        yield Paragraph(part.texts("reasoned.sensitivity_reading"), "reading")
+        yield make_grid(texts("reasoned.sensitivity"), heads, rows, range(len(heads)))
+        yield Paragraph(texts("reasoned.sensitivity_reading"), "reading")

@@ -20,6 +20,7 @@ from sievert.commands.compare.view import (
     limit_point,
 )
 from sievert.formatting import digits, percent
+from sievert.policy import GateReason, Judgement
 from sievert.report.limits import STATES, each_limit, limits_of, reasons_of, state_of
 from sievert.report.numbers import (
     MOST_NAMED,
@@ -29,7 +30,7 @@ from sievert.report.numbers import (
     some_names,
 )
 from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
+from sievert.report.parts import ReportPart
 
 MOST_PICTURED = 3  # secrets with pictures, two each
 MOST_SECRETS = 3  # in one table
@@ -49,7 +50,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         *limits_chapters(view),
         _key(view),
         *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1)),
-        view.chapter("own", compare_tables.own(view)),
+        view.chapter("own_title", "own", compare_tables.own(view)),
         *compare_tables.losses(view),
         _pairing(view),
     )
@@ -68,7 +69,7 @@ def _pairing(view: ComparisonView) -> Chapter:
     pairings = [release.pairing for release in view.comparison.releases]
     known = [{} if pairing is None else pairing.to_dict() for pairing in pairings]
     shown = pairing_paragraphs(view, known, [r.label for r in view.releases])
-    return view.chapter("pairing", (Paragraph(view.say(key)), *shown))
+    return view.chapter("pairing_title", "pairing", (Paragraph(view.say(key)), *shown))
 
 
 # -- findings -------------------------------------------------------------------------------------
@@ -159,7 +160,7 @@ def _key(view: ComparisonView) -> Chapter:
         )
         grid = make_grid(caption, (view.say("head_release"), axis), known)
         blocks.insert(0, Picture(spec, view.say("key_see"), grid))
-    return view.chapter("key", (*blocks, *compare_tables.by_column(view)))
+    return view.chapter("key_title", "key", (*blocks, *compare_tables.by_column(view)))
 
 
 def _records(view: ComparisonView) -> Iterator[Row]:
@@ -291,11 +292,11 @@ def _overview(view: ComparisonView) -> Chapter:
     ]
     blocks = (
         _grid(view),
-        *([limits_of_releases(view)] if any(r.data.get("policy") for r in releases) else ()),
+        *([limits_of_releases(view)] if any(r.policy for r in releases) else ()),
         *([Paragraph(view.say("table_secrets", number=left), "note")] if left > 0 else ()),
         *(Paragraph(text, "note") for text in at_most),
         *([_dominance(view)] if len(releases) > 1 and view.secrets else ()),
-        *(bases(view) if any(state_of(r.data) for r in releases) else ()),
+        *(bases(view) if any(state_of(r.policy) for r in releases) else ()),
     )
     return Chapter(view.say("table_title"), view.anchor("overview"), blocks, screen=True)
 
@@ -316,7 +317,7 @@ def _dominance(view: ComparisonView) -> Block:
 
 def _grid(view: ComparisonView) -> Grid:
     secrets, original = view.secrets[:MOST_SECRETS], view.comparison.original
-    judged = any(r.data.get("policy") for r in view.releases)
+    judged = any(r.policy for r in view.releases)
     head = [view.say(key) for key in HEADS]
     head += [view.say("table_policy")] if judged else []
     for secret in secrets:
@@ -324,7 +325,7 @@ def _grid(view: ComparisonView) -> Grid:
         head += (view.say(key, secret=name) for key in ("table_attribute", "table_loss"))
     first: list[object] = [view.say("original"), view.key, percent(1.0)]
     suppressed = view.comparison.table.get("suppressed") or 0
-    first += _own(view, original.assessment, view.data["original"], suppressed, judged=judged)
+    first += _own(view, original.assessment, original.policy, suppressed, judged=judged)
     for secret in secrets:
         value = bits_text(view.writer, view.before(secret).whole.value)
         corrected = view.before_corrected(secret)
@@ -340,7 +341,7 @@ def _row(
     data, bits = release.release, release.identity
     identity = view.say("table_at_most", value=bits) if release.at_most else str(bits)
     row: list[object] = [release.label, identity, release.share]
-    row += _own(view, data.assessment, release.data, data.records.suppressed, judged=judged)
+    row += _own(view, data.assessment, data.policy, data.records.suppressed, judged=judged)
     for secret in secrets:
         each = release.secrets[secret]
         _, high = data.disclosed.loss[secret].whole.interval
@@ -357,16 +358,22 @@ def _row(
 
 
 def _own(
-    view: ComparisonView, assessed: Assessed, table: Data, suppressed: int, *, judged: bool
+    view: ComparisonView,
+    assessed: Assessed,
+    policy: Judgement | None,
+    suppressed: int,
+    *,
+    judged: bool,
 ) -> Iterator[object]:
     """What a table is like on its own: its smallest group, records hidden, limits met."""
     yield smallest_class(view.writer, assessed)
     yield view.writer.count(suppressed)
     if judged:
-        limits, state = each_limit(limits_of(table)), STATES[state_of(table)]
-        met = sum(limit["met"] is True for limit in limits)
-        key = TALLY[state] if table.get("policy") is not None else ""
-        reasons = [r for r in reasons_of(table) if r["met"] is state_of(table)]
+        limits = each_limit(limits_of(policy))
+        state = STATES[state_of(policy)]
+        met = sum(limit.met is True for limit in limits)
+        key = "" if policy is None else TALLY[state]
+        reasons = [r for r in reasons_of(policy) if r.met is state_of(policy)]
         values: dict[str, object] = {"met": met, "number": len(limits)}
         if reasons and met == len(limits):  # what keeps the gate closed is something else
             key = BUT[state]
@@ -374,9 +381,9 @@ def _own(
         yield view.say(key, **values) if key else ""
 
 
-def _reason(view: ComparisonView, reasons: Sequence[Data]) -> str:
+def _reason(view: ComparisonView, reasons: Sequence[GateReason]) -> str:
     """Why a policy is not met though all of its limits are, in a few words."""
-    names = next((r["names"] for r in reasons if r["what"] == "columns_without_role"), ())
+    names = next((r.names for r in reasons if r.what == "columns_without_role"), ())
     if not names:
         return view.say("table_reasons")
     return view.say("table_roles_one" if len(names) == 1 else "table_roles", number=len(names))

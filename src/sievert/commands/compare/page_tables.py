@@ -273,7 +273,8 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
     blocks += _losses_by_column(view, rows)
     reasons = dict.fromkeys(_undefined(view))
     blocks += [BulletList(tuple(reasons))] if reasons else []
-    yield view.chapter("losses", (*blocks, Paragraph(view.say("losses_reading"), "reading")))
+    blocks.append(Paragraph(view.say("losses_reading"), "reading"))
+    yield view.chapter("losses_title", "losses", blocks)
 
 
 def _value_of(loss: Loss | None) -> float | None:

@@ -1,6 +1,6 @@
 """The judgement of each table of a comparison by a policy: the original and every release.
 
-Limited measures are computed besides those that are always compared. A release may lack a secret,
+Limited measures are computed besides those of every comparison. A release may lack a secret,
 and a measure may lack what it needs: such limits are undecided, with a remark. What would be a
 mistake in an assessment is a mistake here, too.
 """

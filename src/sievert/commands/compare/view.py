@@ -15,6 +15,7 @@ from sievert.commands.compare.result import (
     ReleaseDistance,
 )
 from sievert.formatting import percent
+from sievert.policy import Judgement
 from sievert.report.numbers import (
     bits_text,
     proportion,
@@ -23,7 +24,7 @@ from sievert.report.numbers import (
     times,
 )
 from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, NumberText, ReportPart
+from sievert.report.parts import NumberText, ReportPart
 
 Ends = tuple[NumberText, NumberText]
 NARROW = 0.15  # the width of an interval of a share that is worth telling
@@ -53,13 +54,17 @@ class ReleaseTexts:
     number: int
     label: str
     release: Compared
-    data: Data
     identity: NumberText
     corrected: NumberText
     interval: Ends
     share: NumberText
     secrets: Mapping[str, SecretTexts]
     at_most: bool  # the same values became different ones: the bits are the most that it tells
+
+    @property
+    def policy(self) -> Judgement | None:
+        """The policy held against it, where there is one."""
+        return self.release.policy
 
 
 class ComparisonView(ReportPart):
@@ -91,15 +96,14 @@ class ComparisonView(ReportPart):
     @cached_property
     def releases(self) -> tuple[ReleaseTexts, ...]:
         """Each release, in the order given."""
-        each = self.data["releases"]
+        each = self.comparison.releases
+        names = release_names((release.name, release.table.get("name")) for release in each)
         return tuple(
-            self._release(number, label, release, data)
-            for number, (label, release, data) in enumerate(
-                zip(release_names(each), self.comparison.releases, each, strict=True), 1
-            )
+            self._release(number, label, release)
+            for number, (label, release) in enumerate(zip(names, each, strict=True), 1)
         )
 
-    def _release(self, number: int, label: str, release: Compared, data: Data) -> ReleaseTexts:
+    def _release(self, number: int, label: str, release: Compared) -> ReleaseTexts:
         identity = release.disclosed.identity
         whole = identity.whole
         value = bits_text(self.writer, whole.value)
@@ -107,7 +111,6 @@ class ComparisonView(ReportPart):
             number=number,
             label=label,
             release=release,
-            data=data,
             identity=value,
             corrected=bits_text(self.writer, whole.corrected),
             interval=self._ends(whole),

@@ -48,6 +48,11 @@ class TargetSummary:
     minimum: float
     quantile: float
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, float]) -> "TargetSummary":
+        """Read the numbers back from the JSON."""
+        return cls(mean=data["mean"], minimum=data["minimum"], quantile=data["quantile_05"])
+
     def to_dict(self) -> dict[str, float]:
         """The numbers as JSON."""
         return {"mean": self.mean, "minimum": self.minimum, "quantile_05": self.quantile}
@@ -68,6 +73,39 @@ class CompromisePoint:
     records: Mapping[str, TargetSummary]
     exact: tuple[float, float]  # shares of combinations and of records with one value left
     near: Mapping[float, tuple[float, float]]  # the same with one window left, by epsilon
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], target: Mapping[str, Any]) -> "CompromisePoint":
+        """Read a point back from the JSON; its `target` says who is compromised."""
+        exact = target["exact"]
+        summary = TargetSummary.from_dict
+        return cls(
+            known=data["known"],
+            subsets=data["subsets"],
+            targets=data["combinations"],
+            combinations={n: summary(each) for n, each in data["over_combinations"].items()},
+            records={n: summary(each) for n, each in data["over_records"].items()},
+            exact=(exact["combinations"], exact["records"]),
+            near={
+                each["epsilon"]: (each["combinations"], each["records"])
+                for each in target["approximate"]
+            },
+        )
+
+    @property
+    def known_records(self) -> float:
+        """The share of records with one value left."""
+        return self.exact[1]
+
+    @property
+    def known_combinations(self) -> float:
+        """The share of combinations with one value left."""
+        return self.exact[0]
+
+    @property
+    def near_records(self) -> Mapping[float, float]:
+        """The share of records with one window left, by epsilon."""
+        return {epsilon: records for epsilon, (_, records) in self.near.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """The point as JSON."""
@@ -111,6 +149,18 @@ class MatchedIntruder:
     exact: float  # share of records with one value left
     near: Mapping[float, float]  # by epsilon, with one window left
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "MatchedIntruder":
+        """Read the numbers back from the JSON."""
+        return cls(
+            matching=data["matching"],
+            known=data["known"],
+            runs=data["runs"],
+            bits=data["initial_entropy"],
+            exact=data["exact"],
+            near={each["epsilon"]: each["records"] for each in data["approximate"]},
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The numbers as JSON."""
         return {
@@ -133,6 +183,28 @@ class ExperimentCurve:
     points: tuple[CompromisePoint, ...]
     people: Mapping[str, Floats] = field(default_factory=dict)  # all columns known, by class
     matchings: tuple[MatchedIntruder, ...] = ()  # of noise
+
+    @classmethod
+    def from_dict(
+        cls, data: Mapping[str, Any], targets: Iterable[Mapping[str, Any]]
+    ) -> "ExperimentCurve":
+        """Read a curve back from the JSON; `targets` say who is compromised, of all curves."""
+        parameter = data["parameter"]
+        by_known = {each["known"]: each for each in targets if each["parameter"] == parameter}
+        points = [CompromisePoint.from_dict(p, by_known[p["known"]]) for p in data["points"]]
+        matchings = data.get("matchings") or ()
+        return cls(
+            parameter=parameter,
+            axis=data["utility"]["axis"],
+            error=data["utility"]["range_mean_error"],
+            points=tuple(points),
+            matchings=tuple(MatchedIntruder.from_dict(each) for each in matchings),
+        )
+
+    @property
+    def last(self) -> CompromisePoint | None:
+        """The point of an intruder who knows most columns."""
+        return max(self.points, key=lambda point: point.known, default=None)
 
 
 def experiment_curve(

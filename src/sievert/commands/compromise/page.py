@@ -1,26 +1,73 @@
 """The chapter of `compromise`: how near an intruder comes to a confidential number."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sievert.charts import lines
+from sievert.commands.compromise.experiment import CompromisePoint, ExperimentCurve
+from sievert.commands.compromise.result import Compromises
 from sievert.formatting import make_unique
-from sievert.report.explanation_view import words_chapter
+from sievert.report.explanation_view import Term, words_chapter
 from sievert.report.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
-from sievert.report.parts import Data, NumberText, ReportPart, names_of
+from sievert.report.parts import NumberText, ReportPart, names_of
 
 MOST_SECRETS = 3  # with pictures
 MOST_LINES = 5  # that a reader can tell apart
-TERMS = (("initial_entropy", "term_entropy"), ("compromise_area", "term_area"))
-NAMES = {"initial_entropy": "entropy", "area": "area"}
-SPREAD = {
-    "mean_combinations": ("over_combinations", "mean"),
-    "quantile_combinations": ("over_combinations", "quantile_05"),
-    "least": ("over_combinations", "minimum"),
-    "quantile_records": ("over_records", "quantile_05"),
+TERMS = (
+    Term("initial_entropy", "term_entropy", "term_entropy_says"),
+    Term("compromise_area", "term_area", "term_area_says"),
+)
+# How strongly a method was applied.
+PARAMETERS = {
+    "sampling": "parameter_sampling",
+    "query": "parameter_query",
+    "noise": "parameter_noise",
 }
+METHODS = {
+    "sampling": "method_sampling",
+    "query": "method_query",
+    "noise": "method_noise",
+    "release": "method_release",
+}
+# Protections that are not in the file.
+ASSUMED = {"sampling": "assumed_sampling", "query": "assumed_query", "noise": "assumed_noise"}
+MATCHINGS = {"oracle": "matching_oracle", "likelihood": "matching_likelihood"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuessTexts:
+    """The keys of the texts on one number of what is left to guess."""
+
+    short: str
+    table: str
+    chart: str
+    below: str
+    axis: str
+    caption: str
+
+
+NUMBERS = {
+    "initial_entropy": GuessTexts(
+        short="entropy_short",
+        table="entropy_table",
+        chart="entropy_chart",
+        below="entropy_below",
+        axis="entropy_axis",
+        caption="entropy_caption",
+    ),
+    "area": GuessTexts(
+        short="area_short",
+        table="area_table",
+        chart="area_chart",
+        below="area_below",
+        axis="area_axis",
+        caption="area_caption",
+    ),
+}
+# The heads of the numbers of a point beside its mean over people, in the order of _spread.
+SPREAD = ("mean_combinations", "quantile_combinations", "least", "quantile_records")
 
 
 @dataclass(frozen=True)
@@ -35,45 +82,42 @@ class CompromiseView(ReportPart):
         return self.writer.name(self.secret)
 
     @property
-    def curves(self) -> list[Data]:
+    def compromises(self) -> Compromises:
+        """The experiments on all columns."""
+        return self.read(Compromises)
+
+    @property
+    def curves(self) -> Sequence[ExperimentCurve]:
         """One for each parameter."""
-        return list(self.data["curves"][self.secret])
+        return self.compromises.curves[self.secret]
 
     @cached_property
     def known_numbers(self) -> list[int]:
-        """How many columns are known, from few to many."""
-        return sorted({p["known"] for c in self.curves for p in c["points"]})
+        """The numbers of columns that are known, from few to many."""
+        return sorted({point.known for curve in self.curves for point in curve.points})
 
-    def parameter(self, curve: Data) -> str:
+    def parameter(self, curve: ExperimentCurve) -> str:
         """How strongly the method was applied, in words."""
-        method, value = self.data["settings"]["method"], curve["parameter"]
+        method = self.compromises.method
+        value = curve.parameter
         if value is None:
             return self.say("parameter_release")
         shown = round(100 * value if method == "sampling" else value, 9)
-        return self.say(f"parameter_{method}", value=self.writer.number(shown))
+        return self.say(PARAMETERS[method], value=self.writer.number(shown))
 
-    def mean(self, point: Data, number: str) -> NumberText:
+    def mean(self, point: CompromisePoint, number: str) -> NumberText:
         """A mean over people."""
-        return self.writer.number(point["over_records"][number]["mean"])
+        return self.writer.number(point.records[number].mean)
 
-    def error(self, curve: Data) -> NumberText:
+    def error(self, curve: ExperimentCurve) -> NumberText:
         """How far off means over ranges are that the release gives."""
-        return self.writer.share(curve["utility"]["range_mean_error"])
-
-    def target(self, curve: Data, known: int) -> Data | None:
-        """Who is compromised, with so many columns known."""
-        at = (curve["parameter"], known)
-        targets: list[Data] = self.data["targets"][self.secret]
-        return next((t for t in targets if (t["parameter"], t["known"]) == at), None)
-
-    def last(self, curve: Data) -> Data | None:
-        """The point of somebody who knows most columns."""
-        return max(curve["points"], key=lambda p: int(p["known"]), default=None)
+        return self.writer.share(curve.error)
 
 
 def _views(part: ReportPart) -> list[CompromiseView]:
     """Every confidential column."""
-    return [CompromiseView(**vars(part), secret=secret) for secret in part.data["curves"]]
+    curves = part.read(Compromises).curves
+    return [CompromiseView(**vars(part), secret=secret) for secret in curves]
 
 
 # -- the chapter ----------------------------------------------------------------------------------
@@ -87,11 +131,12 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
             anchor = part.anchor(f"secret{number}-{key}")
             if inner:
                 yield Chapter(title, anchor, inner, screen=number == 1 and key != "useful")
-    settings = part.data["settings"]
-    how = [Paragraph(part.say(f"method_{settings['method']}"))]
-    how += pairing_paragraphs(part, [part.data.get("pairing") or {}])
-    if settings["method"] != "release":
-        runs = part.say("runs", number=settings["replicates"], seed=settings["seed"])
+    found = part.read(Compromises)
+    how = [Paragraph(part.say(METHODS[found.method]))]
+    if found.pairing is not None:
+        how += pairing_paragraphs(part, [found.pairing.to_dict()])
+    if found.method != "release":
+        runs = part.say("runs", number=found.replicates, seed=found.seed)
         how.append(Paragraph(runs, "note"))
     yield Chapter(part.say("method_title"), part.anchor("method"), tuple(how))
     yield words_chapter(part, TERMS)
@@ -103,7 +148,7 @@ def _title(view: CompromiseView, key: str) -> str:
     if key == "left" and worst is not None:
         return view.say("left_title", bits=worst[2], secret=view.name)
     if key == "whom" and (exposed := _most_exposed(view)) is not None:
-        share = view.writer.share(exposed[1]["exact"]["records"])
+        share = view.writer.share(exposed[1].known_records)
         return view.say("whom_title", share=share, secret=view.name)
     errors = [e for c in view.curves if (e := view.error(c)).number is not None]
     if key == "useful" and errors:
@@ -114,13 +159,16 @@ def _title(view: CompromiseView, key: str) -> str:
 
 
 def _left(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
-    domain = view.data["domains"][view.secret]
-    counts = {k: view.writer.count(domain[k]) for k in ("values", "records")}
+    domain = view.compromises.domain(view.secret)
+    count = view.writer.count
+    counts = {"values": count(domain.values), "records": count(domain.records)}
     yield Paragraph(view.say("domain", secret=view.name, **counts), "reading")
-    if "low" in domain:
-        ends = {k: view.writer.number(domain[k]) for k in ("low", "high")}
+    if domain.low is not None:
+        number = view.writer.number
+        ends = {"low": number(domain.low), "high": number(domain.high)}
         yield Paragraph(view.say("domain_ends", **ends), "reading")
-    entropy, area = (_guesses_left(view, number, pictures=pictures) for number in NAMES)
+    entropy = _guesses_left(view, "initial_entropy", pictures=pictures)
+    area = _guesses_left(view, "area", pictures=pictures)
     yield replace(entropy, screen=True) if isinstance(entropy, Picture) else entropy
     yield area if isinstance(area, Picture) else replace(area, folded=True)
     yield _spread_table(view)
@@ -143,9 +191,10 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
 
 def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Grid | Picture:
     """What is left to guess by how many columns are known, one line per parameter."""
-    short, names = NAMES[number], make_unique(view.parameter(c) for c in view.curves)
+    keys = NUMBERS[number]
+    names = make_unique(view.parameter(c) for c in view.curves)
     means = {
-        name: {p["known"]: view.mean(p, number) for p in curve["points"]}
+        name: {point.known: view.mean(point, number) for point in curve.points}
         for name, curve in zip(names, view.curves, strict=True)
     }
     rows = ((n, *(each.get(k, "") for k in view.known_numbers)) for n, each in means.items())
@@ -157,28 +206,28 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Grid 
     known = (
         view.say("known_one" if k == 1 else "known_many", number=k) for k in view.known_numbers
     )
-    grid = view.grid(f"{short}_table", ["parameter"], rows, more=known, secret=view.name)
+    grid = view.grid(keys.table, ["parameter"], rows, more=known, secret=view.name)
     if not pictures or not points:
         return grid
     first = view.say("lines_first", shown=MOST_LINES, of=len(points))
     spec = lines(
-        view.say(f"{short}_chart", secret=view.name),
-        [view.say(f"{short}_below"), *([first] if len(points) > MOST_LINES else ())],
+        view.say(keys.chart, secret=view.name),
+        [view.say(keys.below), *([first] if len(points) > MOST_LINES else ())],
         dict(list(points.items())[:MOST_LINES]),
         across=view.say("known_axis"),
-        up=view.say(f"{short}_axis"),
+        up=view.say(keys.axis),
     )
-    return Picture(spec, view.say(f"{short}_caption"), grid)
+    return Picture(spec, view.say(keys.caption), grid)
 
 
 def _targets(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
     """Whose number is known, for certain or within a window."""
-    widths, rows = view.data["settings"]["epsilon"], []
-    for curve, known in ((c, k) for c in view.curves for k in view.known_numbers):
-        if (target := view.target(curve, known)) is not None:
-            near = {each["epsilon"]: each["records"] for each in target["approximate"]}
-            people = [target["exact"]["records"], *map(near.get, widths)]
-            rows.append((view.parameter(curve), known, *map(view.writer.share, people)))
+    widths = view.compromises.epsilons
+    rows = []
+    for curve in view.curves:
+        for point in sorted(curve.points, key=lambda point: point.known):
+            people = [point.known_records, *map(point.near_records.get, widths)]
+            rows.append((view.parameter(curve), point.known, *map(view.writer.share, people)))
     if rows:
         windows = (view.say("within", width=view.writer.number(w)) for w in widths)
         head = ("parameter", "known", "exact")
@@ -189,42 +238,51 @@ def _targets(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
 
 def _matchings(view: CompromiseView) -> Iterator[Block]:
     """Of noise both ways to match what is known, side by side."""
-    widths, share = view.data["settings"]["epsilon"], view.writer.share
+    widths = view.compromises.epsilons
+    share = view.writer.share
     rows = [
         (
             view.parameter(curve),
-            view.say(f"matching_{each['matching']}"),
-            share(each["exact"]),
-            *(share(near["records"]) for near in each["approximate"]),
-            view.writer.number(each["initial_entropy"]),
+            view.say(MATCHINGS[each.matching]),
+            share(each.exact),
+            *map(share, each.near.values()),
+            view.writer.number(each.bits),
         )
         for curve in view.curves
-        for each in curve.get("matchings") or ()
+        for each in curve.matchings
     ]
     if rows:
-        first = next(c["matchings"][0] for c in view.curves if c.get("matchings"))
+        first = next(curve.matchings[0] for curve in view.curves if curve.matchings)
         within = [view.say("within", width=view.writer.number(w)) for w in widths]
         more = (*within, view.say("entropy_axis"))
-        places = {"known": first["known"], "runs": first["runs"], "secret": view.name}
         head = ("parameter", "matching", "exact")
-        yield view.grid("matchings_table", head, rows, more=more, **places)
+        yield view.grid(
+            "matchings_table",
+            head,
+            rows,
+            more=more,
+            known=first.known,
+            runs=first.runs,
+            secret=view.name,
+        )
         yield Paragraph(view.say("matchings_reading"), "reading")
-    elif view.data["settings"]["method"] == "noise":
+    elif view.compromises.method == "noise":
         yield Paragraph(view.say("matchings_none"), "note")
 
 
 def _useful(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
     """What is left of usefulness, beside what is left to guess."""
-    if all(c["utility"]["range_mean_error"] is None for c in view.curves):
+    if all(curve.error is None for curve in view.curves):
         yield Paragraph(view.say("useful_none"), "note")
         return
-    exact, undefined = view.writer.number, view.writer.undefined()
     rows = [
         (
             view.parameter(curve),
             view.error(curve),
-            undefined if (last := view.last(curve)) is None else view.mean(last, "initial_entropy"),
-            exact(curve["utility"]["axis"]),
+            view.writer.undefined()
+            if curve.last is None
+            else view.mean(curve.last, "initial_entropy"),
+            view.writer.number(curve.axis),
         )
         for curve in view.curves
     ]
@@ -250,37 +308,47 @@ def _useful(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
 
 def _spread_table(view: CompromiseView) -> Grid:
     """Combinations instead of people, with the least and the quantile."""
-    exact = view.writer.number
     rows = (
         (
             view.parameter(curve),
-            point["known"],
-            view.writer.count(point["combinations"]),
-            _certain_combinations(view, curve, point),
-            *(exact(point[over][n][which]) for n in NAMES for over, which in SPREAD.values()),
+            point.known,
+            view.writer.count(point.targets),
+            view.writer.share(point.known_combinations),
+            *(view.writer.number(value) for number in NUMBERS for value in _spread(point, number)),
         )
         for curve in view.curves
-        for point in curve["points"]
+        for point in curve.points
     )
     head = ("parameter", "known", "combinations", "exact_combinations")
-    shorts = [view.say(f"{short}_short") for short in NAMES.values()]
+    shorts = [view.say(keys.short) for keys in NUMBERS.values()]
     more = [view.say(k, number=short) for short in shorts for k in SPREAD]
     return view.grid("spread_table", head, rows, folded=True, more=more, secret=view.name)
 
 
-def _certain_combinations(view: CompromiseView, curve: Data, point: Data) -> NumberText:
-    """The share of combinations of which the number is known for certain."""
-    target = view.target(curve, point["known"])
-    return view.writer.share(None if target is None else target["exact"]["combinations"])
+def _spread(point: CompromisePoint, number: str) -> tuple[float, ...]:
+    """A number over combinations of known values, and its quantile over people."""
+    combinations = point.combinations[number]
+    return (
+        combinations.mean,
+        combinations.quantile,
+        combinations.minimum,
+        point.records[number].quantile,
+    )
 
 
 # -- sentences ------------------------------------------------------------------------------------
 
 
-def _riskiest(view: CompromiseView) -> tuple[Data, Data, NumberText] | None:
+def _last_points(view: CompromiseView) -> list[tuple[ExperimentCurve, CompromisePoint]]:
+    """Each curve with the point of an intruder who knows most columns."""
+    return [(curve, curve.last) for curve in view.curves if curve.last is not None]
+
+
+def _riskiest(view: CompromiseView) -> tuple[ExperimentCurve, CompromisePoint, NumberText] | None:
     """The parameter that leaves least to guess, all columns known."""
-    last = [(curve, point) for curve in view.curves if (point := view.last(curve)) is not None]
-    means = [(curve, point, view.mean(point, "initial_entropy")) for curve, point in last]
+    means = [
+        (curve, point, view.mean(point, "initial_entropy")) for curve, point in _last_points(view)
+    ]
     known = [each for each in means if each[2].number is not None]
     return min(known, key=lambda each: each[2].number or 0.0, default=None)
 
@@ -292,53 +360,50 @@ def _left_sentence(view: CompromiseView) -> tuple[str, str] | None:
     curve, point, bits = worst
     head = "left_nothing" if not bits.number else "left_little" if bits.number < 1 else "left_some"
     return view.say(head), view.say(
-        "left_release" if curve["parameter"] is None else "left",
+        "left_release" if curve.parameter is None else "left",
         parameter=view.parameter(curve),
-        known=point["known"],
+        known=point.known,
         bits=bits,
         secret=view.name,
     )
 
 
-def _most_exposed(view: CompromiseView) -> tuple[Data, Data] | None:
-    """The parameter under which most records are known to who knows most columns, and the target.
+def _most_exposed(view: CompromiseView) -> tuple[ExperimentCurve, CompromisePoint] | None:
+    """The parameter under which an intruder who knows most columns knows most records.
 
     For certain, then within the windows; of as many the one that leaves least to guess.
     """
-    last = [(curve, point) for curve in view.curves if (point := view.last(curve)) is not None]
-    targets = [(c, p, t) for c, p in last if (t := view.target(c, p["known"])) is not None]
 
-    def exposure(each: tuple[Data, Data, Data]) -> tuple[float, ...]:
-        _, point, target = each
-        near = (window["records"] for window in target["approximate"])
-        return target["exact"]["records"], *near, -point["over_records"]["initial_entropy"]["mean"]
+    def exposure(each: tuple[ExperimentCurve, CompromisePoint]) -> tuple[float, ...]:
+        point = each[1]
+        bits = point.records["initial_entropy"].mean
+        return point.known_records, *point.near_records.values(), -bits
 
-    most = max(targets, key=exposure, default=None)
-    return None if most is None else (most[0], most[2])
+    return max(_last_points(view), key=exposure, default=None)
 
 
 def _exact_sentence(view: CompromiseView) -> tuple[str, str] | None:
     """Of how many records the number is known for certain to a stated intruder."""
     if (exposed := _most_exposed(view)) is None:
         return None
-    curve, target = exposed
-    share, method = view.writer.share(target["exact"]["records"]), view.data["settings"]["method"]
+    curve, point = exposed
+    share = view.writer.share(point.known_records)
+    method = view.compromises.method
     places = {"share": share, "secret": view.name, "parameter": view.parameter(curve)}
-    quasi, known = view.data["roles"]["quasi"], target["known"]
+    quasi = view.compromises.roles.quasi
+    known = point.known
     some = view.say("known_one" if known == 1 else "known_many", number=known).rsplit(" ", 1)[0]
     places["columns"] = names_of(view, quasi) if known == len(quasi) else some
     head = view.say("known_some" if share.number else "known_nobody", **places)
     key = "exact_known"
-    if target["approximate"]:
-        near, key = target["approximate"][-1], "near_known"
-        places |= {
-            "within": view.writer.share(near["records"]),
-            "width": view.writer.number(near["epsilon"]),
-        }
-    as_it_is = method == "release" or (method == "sampling" and curve["parameter"] == 1)
-    more = [] if as_it_is else [view.say(f"assumed_{method}")]
-    if both := curve.get("matchings"):  # of noise, what both ways to match find
-        shares = {each["matching"]: view.writer.share(each["exact"]) for each in both}
+    if point.near:
+        width, within = [*point.near_records.items()][-1]
+        key = "near_known"
+        places |= {"within": view.writer.share(within), "width": view.writer.number(width)}
+    as_it_is = method == "release" or (method == "sampling" and curve.parameter == 1)
+    more = [] if as_it_is else [view.say(ASSUMED[method])]
+    if curve.matchings:  # of noise, what both ways to match find
+        shares = {each.matching: view.writer.share(each.exact) for each in curve.matchings}
         more.insert(0, view.say("both_matchings", **shares))
     return head, " ".join((view.say(key, **places), *more))
 

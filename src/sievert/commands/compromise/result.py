@@ -1,12 +1,32 @@
 """The result of `sievert compromise`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sievert.commands.compromise.experiment import ExperimentCurve
 from sievert.pairing.evidence import Pairing
 from sievert.result import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretDomain:
+    """The numbers of a confidential column: how many, and, if shown, the ends."""
+
+    values: int
+    records: int  # with a number
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "SecretDomain":
+        """Read an entry of the JSON."""
+        return cls(
+            values=data["values"],
+            records=data["records"],
+            low=data.get("low"),
+            high=data.get("high"),
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -17,6 +37,47 @@ class Compromises(Result):
     domains: Mapping[str, Mapping[str, Any]]  # by secret: what its numbers may be
     settings: Mapping[str, Any]  # method, seed, replicates and other choices
     pairing: Pairing | None = None  # of a release with the original
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Compromises":
+        """Read the experiments back from the JSON."""
+        pairing = data.get("pairing")
+        return cls(
+            **cls.saved_fields(data),
+            curves={
+                secret: tuple(
+                    ExperimentCurve.from_dict(curve, data["targets"][secret]) for curve in curves
+                )
+                for secret, curves in data["curves"].items()
+            },
+            domains=data["domains"],
+            settings=data["settings"],
+            pairing=Pairing.from_dict(pairing) if pairing else None,
+        )
+
+    @property
+    def method(self) -> str:
+        """The method that protects the numbers."""
+        return str(self.settings["method"])
+
+    @property
+    def replicates(self) -> int:
+        """The number of runs for each parameter."""
+        return int(self.settings["replicates"])
+
+    @property
+    def seed(self) -> int:
+        """The seed of the runs."""
+        return int(self.settings["seed"])
+
+    @property
+    def epsilons(self) -> Sequence[float]:
+        """The widths of windows that an intruder is content with."""
+        return tuple(self.settings["epsilon"])
+
+    def domain(self, secret: str) -> SecretDomain:
+        """What the numbers of a confidential column may be."""
+        return SecretDomain.from_dict(self.domains[secret])
 
     def _content(self) -> dict[str, Any]:
         return {

@@ -9,6 +9,7 @@ from sievert.report.explanation_view import (
     MOST_ROWS,
     MOST_SECRETS,
     ExplanationView,
+    PictureKeys,
     screened,
 )
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
@@ -16,6 +17,8 @@ from sievert.report.parts import Data, NumberText
 
 MOST_SETS = 60  # of a long table
 KEYS = {"min": "least", "mean": "mean", "max": "most"}
+CURVE = PictureKeys(title="curve_chart", below="curve_below", caption="curve_caption")
+SECRETS = PictureKeys(title="secrets_chart", below="secrets_below", caption="secrets_caption")
 
 
 def chapters(view: ExplanationView) -> Iterator[Chapter]:
@@ -124,12 +127,12 @@ def _people_curve(view: ExplanationView) -> Block:
         ]
         for which in reversed(KEYS)
     }
-    return _line_chart(view, "curve", lines, grid, "alone_axis")
+    return _line_chart(view, CURVE, lines, grid, "alone_axis")
 
 
 def _line_chart(
     view: ExplanationView,
-    key: str,
+    keys: PictureKeys,
     points: dict[str, list[tuple[float, float]]],
     grid: Grid,
     axis: str,
@@ -138,10 +141,11 @@ def _line_chart(
     points = {name: line for name, line in points.items() if line}
     if len({x for line in points.values() for x, _ in line}) < 2:
         return grid
-    chart, below, caption = (view.say(f"{key}_{k}") for k in ("chart", "below", "caption"))
     across = view.say("known_axis")
-    up = view.say(axis)
-    return Picture(lines(chart, [below], points, across=across, up=up), caption, grid)
+    spec = lines(
+        view.say(keys.title), [view.say(keys.below)], points, across=across, up=view.say(axis)
+    )
+    return Picture(spec, view.say(keys.caption), grid)
 
 
 def _measured_sets(view: ExplanationView, point: Data) -> str:
@@ -178,7 +182,7 @@ def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
     head = [view.say(k, name=label) for label in labels.values() for k in ("mean_of", "most_of")]
     if labels:
         grid = view.grid("secrets_table", ["known"], rows, range(len(head) + 1), more=head)
-        yield _line_chart(view, "secrets", points, grid, "rate_axis")
+        yield _line_chart(view, SECRETS, points, grid, "rate_axis")
 
 
 # -- the most telling sets ------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from sievert.report import why
 from sievert.report.explanation_view import (
     MOST_ROWS,
     ExplanationView,
+    PictureKeys,
+    Term,
     captioned_bars,
     screened,
     words_chapter,
@@ -19,14 +21,16 @@ from sievert.report.page import Block, Chapter, Grid, Paragraph
 from sievert.report.parts import Data, NumberText, ReportPart
 
 TERMS = (
-    ("discrimination_rate", "term_rate"),
-    ("unique_records", "term_alone"),
-    ("shapley", "term_shapley"),
-    ("k_anonymity", "term_k"),
-    ("itpr", "term_itpr"),
-    ("itpr_unnormalized", "term_eq9"),
-    ("suda", "term_suda"),
+    Term("discrimination_rate", "term_rate", "term_rate_says"),
+    Term("unique_records", "term_alone", "term_alone_says"),
+    Term("shapley", "term_shapley", "term_shapley_says"),
+    Term("k_anonymity", "term_k", "term_k_says"),
+    Term("itpr", "term_itpr", "term_itpr_says"),
+    Term("itpr_unnormalized", "term_eq9", "term_eq9_says"),
+    Term("suda", "term_suda", "term_suda_says"),
 )
+REMEDIES = PictureKeys(title="remedies_chart", below="remedies_below", caption="remedies_caption")
+RANKING = PictureKeys(title="ranking_chart", below="ranking_below", caption="ranking_caption")
 MOST_REMEDIES = 40
 FEW_REMEDIES = 5  # and the table as it is, on a terminal
 MOST_RANKED = 20  # columns, on a terminal
@@ -237,7 +241,7 @@ def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
     shares = zip(names, (view.of_all(r.alone) for r in changes[:MOST_ROWS]), strict=False)
     marks = [(Bar(row=name, number=share.number), share) for name, share in shares]
     first = view.say("remedies_first", shown=MOST_ROWS - 1) if len(changes) > MOST_ROWS else ""
-    return captioned_bars(view, "remedies", marks, grid, axis="alone_share_axis", more=first)
+    return captioned_bars(view, REMEDIES, marks, grid, axis="alone_share_axis", more=first)
 
 
 # -- every column as the secret, given the others: to choose roles from ---------------------------
@@ -270,7 +274,7 @@ def _ranking(view: ExplanationView, columns: Sequence[RankedColumn]) -> Iterator
     marks = [(Bar(row=name, number=rate.number), rate) for name, rate, _ in columns[:MOST_ROWS]]
     more = view.rows_first(MOST_ROWS, len(columns))
     grid = _ranking_grid(view, columns[:MOST_LISTED])
-    picture = captioned_bars(view, "ranking", marks, grid, axis="rate_axis", more=more)
+    picture = captioned_bars(view, RANKING, marks, grid, axis="rate_axis", more=more)
     yield from screened(picture, MOST_RANKED)
     if left := view.rows_first(MOST_LISTED, len(columns)):
         yield Paragraph(left, "note")

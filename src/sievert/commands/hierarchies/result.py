@@ -53,7 +53,7 @@ class ProposedColumn:
         """The specification if it is a text."""
         return self.given if isinstance(self.given, str) else GIVEN
 
-    def written(self, *, fix: bool) -> Any:
+    def specification(self, *, fix: bool) -> Any:
         """The form for a policy; `fix` gives other data the same labels, and may name values."""
         fixed = fix or not isinstance(self.given, str | Mapping)
         if fixed and self.hierarchy is not None:
@@ -90,7 +90,8 @@ class ProposedHierarchies(Result):
         lines = ["[hierarchies]"]
         for name, column in self.columns.items():
             why = texts(REASONS[column.reason], distinct=f"{column.distinct:,}")
-            lines.append(f"{toml_value(name)} = {toml_value(column.written(fix=fix))}  # {why}")
+            specification = toml_value(column.specification(fix=fix))
+            lines.append(f"{toml_value(name)} = {specification}  # {why}")
         return "\n".join(lines) + "\n"
 
     def _content(self) -> dict[str, Any]:

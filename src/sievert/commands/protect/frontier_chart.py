@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sievert.charts.drawing import (
     CURVE_HEIGHT,
@@ -14,6 +13,7 @@ from sievert.charts.drawing import (
     number_axis,
     short_name,
 )
+from sievert.commands.protect.content import Frontier
 from sievert.formatting import say, significant
 
 ROOM = 1.08  # beyond the outermost point
@@ -148,26 +148,24 @@ def _region(dots: Sequence[FrontierDot], most: float, high: float) -> list[Spec]
     return [{"across": at, "up": low, "top": high} for at, low in corners]
 
 
-def frontier_dots(content: Mapping[str, Any]) -> list[FrontierDot]:
-    """Make the dots of the chart from the points and the further releases of the JSON."""
+def frontier_dots(frontier: Frontier) -> list[FrontierDot]:
+    """Make the dots of the chart from the points and the further releases of a frontier."""
     dots = []
-    for point in content["frontier"]:
-        kind = MEETS if point["meets"] else BREAKS
-        if point["chosen"]:
+    for point in frontier.points:
+        kind = MEETS if point.meets else BREAKS
+        if point.chosen:
             kind = CHOSEN
         dots.append(
+            FrontierDot(across=point.lost, up=point.disclosed, kind=kind, meets=point.meets)
+        )
+    for release in frontier.beside:
+        dots.append(
             FrontierDot(
-                across=point["lost"], up=point["disclosed"], kind=kind, meets=point["meets"]
+                across=release.lost,
+                up=release.disclosed,
+                kind=GIVEN,
+                meets=False,
+                name=release.name,
             )
         )
-    given = content.get("frontier_beside") or ()
-    return dots + [
-        FrontierDot(across=r["lost"], up=r["disclosed"], kind=GIVEN, meets=False, name=r["name"])
-        for r in given
-    ]
-
-
-def least_points(content: Mapping[str, Any]) -> list[tuple[float, float]]:
-    """The curve of the JSON, if it has one."""
-    limit = content.get("frontier_limit")
-    return [(p["lost"], p["disclosed"]) for p in limit["points"]] if limit else []
+    return dots

@@ -9,6 +9,7 @@ effective number of classes.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,11 @@ class IntervalEstimate:
     value: float
     low: float
     high: float
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, float]) -> "IntervalEstimate":
+        """Read an estimate back from the JSON."""
+        return cls(value=data["estimate"], low=data["low"], high=data["high"])
 
     def to_dict(self) -> dict[str, float]:
         """The estimate as JSON."""

@@ -3,7 +3,15 @@
 from sievert.report.page import Grid
 from sievert.report.parts import Data, ReportPart
 
-LOSSES = ("association", "correlation", "of_largest", "prediction", "entropy", "information")
+# The numbers of what relations, models and information have lost: their names in a table.
+LOSSES = {
+    "association": "loss_association",
+    "correlation": "loss_correlation",
+    "of_largest": "loss_of_largest",
+    "prediction": "loss_prediction",
+    "entropy": "loss_entropy",
+    "information": "loss_information",
+}
 
 
 def models_grid(part: ReportPart, table: Data, *, folded: bool) -> Grid:
@@ -11,8 +19,8 @@ def models_grid(part: ReportPart, table: Data, *, folded: bool) -> Grid:
     own, other = table["utility"], table["utility"]["control"]
     sides = [own] if other is None else [own, other]
     rows = [
-        (part.say(f"loss_{name}"), *(part.writer.number(loss_of(side, name)) for side in sides))
-        for name in LOSSES
+        (part.say(key), *(part.writer.number(loss_of(side, name)) for side in sides))
+        for name, key in LOSSES.items()
         if loss_of(own, name) is not None
     ]
     heads = ("head_loss", "head_value", *(("head_by_chance",) if other else ()))

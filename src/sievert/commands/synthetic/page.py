@@ -6,9 +6,9 @@ from typing import Any
 from sievert.charts import Dot, risk_utility_chart
 from sievert.commands.synthetic.losses_chapter import columns_grid, loss_of, models_grid
 from sievert.formatting import count, digits, percent
-from sievert.report.alarms import alarm_names, attack_name
+from sievert.report.alarms import NAMES, alarm_names, attack_name
 from sievert.report.limits import basis
-from sievert.report.numbers import release_names, releases_of
+from sievert.report.overview import Overview
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText, ReportPart
 
@@ -41,14 +41,16 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
             columns_grid(part, table),
             *_compared(part, table, first=number == 1),
         )
-        anchor = part.anchor(f"table{number}")
+        anchor = f"{part.anchor('table')}{number}"
         chapters.append(Chapter(title, anchor, inner_blocks, screen=not several))
     if several:
         yield Chapter(part.say("each_title"), part.anchor("each"), tuple(chapters))
     else:
         yield from chapters
-    linking = "linking" if "linkability" in tables[0]["attacks"] else "no_linking"
-    words = tuple(Paragraph(part.say(f"criterion_{c}")) for c in ("singling", linking, "inferring"))
+    linked = "linkability" in tables[0]["attacks"]
+    linking = "criterion_linking" if linked else "criterion_no_linking"
+    criteria = ("criterion_singling", linking, "criterion_inferring")
+    words = tuple(Paragraph(part.say(key)) for key in criteria)
     yield Chapter(part.say("criteria_title"), part.anchor("criteria"), words)
     not_tried = (Paragraph(part.say("not_tried")), Paragraph(part.say("no_number"), "note"))
     yield Chapter(part.say("not_tried_title"), part.anchor("not-tried"), not_tried)
@@ -64,7 +66,7 @@ def _name(part: ReportPart, table: Data) -> str:
     if len(tables) == 1:
         return part.writer.file(table["name"])
     at = next(i for i, each in enumerate(tables) if each is table)
-    return release_names(releases_of(part))[at]
+    return part.read(Overview).release_names[at]
 
 
 def facts(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -96,17 +98,23 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
 def _extremes(part: ReportPart) -> tuple[str, str]:
     """The table that tells least and the one that tells most, with what each has lost."""
     tables = sorted(part.data["synthetic"], key=lambda t: (_told(part, t), _lost(t)))
-    ends = {"least": tables[0], "most": tables[-1]}
+    least = tables[0]
+    most = tables[-1]
+    share = part.writer.share
     values: dict[str, object] = {
-        **{end: _name(part, table) for end, table in ends.items()},
-        **{f"{end}_told": part.writer.share(_told(part, table)) for end, table in ends.items()},
-        **{f"{end}_lost": part.writer.share(_lost(table)) for end, table in ends.items()},
+        "least": _name(part, least),
+        "least_told": share(_told(part, least)),
+        "least_lost": share(_lost(least)),
+        "most": _name(part, most),
+        "most_told": share(_told(part, most)),
+        "most_lost": share(_lost(most)),
     }
-    alone = "" if _controlled(part) else "_alone"
-    why = part.say(f"extremes_why{alone}", **values)
+    controlled = _controlled(part)
+    head = part.say("extremes" if controlled else "extremes_alone", **values)
+    why = part.say("extremes_why" if controlled else "extremes_why_alone", **values)
     if len({len(t["columns"]) for t in tables}) > 1:
         why = f"{why} {part.say('extremes_columns')}"
-    return part.say(f"extremes{alone}", **values), why
+    return head, why
 
 
 def _worst(part: ReportPart) -> Data:
@@ -123,7 +131,7 @@ def _traces(part: ReportPart, table: Data) -> tuple[str, str]:
     if not _controlled(part):
         return part.say("rates_only"), part.say("rates_only_why")
     if alarms := table["alarms"]:
-        what = part.texts.join(alarm_names(part, table, alarms))
+        what = part.texts.join(alarm_names(part, alarms, len(table["attacks"]["inference"])))
         return part.say("traces", table=name), part.say("traces_why", attacks=what)
     unseen = part.writer.share(table["attacks"]["membership"]["least_excess"])
     return part.say("no_traces", table=name), part.say("no_traces_why", excess=unseen)
@@ -217,7 +225,7 @@ def _heads(part: ReportPart, first: str) -> tuple[str, ...]:
 
 def _attacks(part: ReportPart, table: Data) -> Grid:
     rows = [
-        _row(part, part.say(f"name_{name}"), table["attacks"][name])
+        _row(part, part.say(NAMES[name]), table["attacks"][name])
         for name in ONCE
         if name in table["attacks"]
     ]
@@ -250,11 +258,18 @@ def _keys(part: ReportPart, table: Data, *, folded: bool) -> Iterator[Block]:
             (part.writer.name(s), *(_share(part, attack[name]) for name in KEY_NUMBERS))
             for s, attack in every.items()
         ]
-        heads = ("head_secret", *(f"head_{name}" for name in KEY_NUMBERS))
+        heads = ("head_secret", *KEY_NUMBERS.values())
         yield part.grid("key_numbers_table", heads, numbers, folded=True)
 
 
-KEY_NUMBERS = ("cap", "cap_zero", "gcap", "tcap", "unique_in_original", "replicated_uniques")
+KEY_NUMBERS = {
+    "cap": "head_cap",
+    "cap_zero": "head_cap_zero",
+    "gcap": "head_gcap",
+    "tcap": "head_tcap",
+    "unique_in_original": "head_unique_in_original",
+    "replicated_uniques": "head_replicated_uniques",
+}
 
 
 def _share(part: ReportPart, value: Any) -> object:
@@ -265,13 +280,26 @@ def _compared(part: ReportPart, table: Data, *, first: bool) -> Iterator[Block]:
     """Distances that others look at, and why they are not enough."""
     if (distances := table["attacks"]["membership"].get("distances")) is None:
         return
-    rows = [
-        (part.say(f"distance_{name}"), part.writer.number(distances[name]))
-        for name in ("dcr_auc", "nndr_auc", "dcr_share", "dcr_share_expected")
-    ]
+    rows = [(part.say(key), part.writer.number(distances[name])) for name, key in DISTANCES.items()]
     yield part.grid("distances_table", ("head_distance", "head_value"), rows, folded=True)
     if first:
         yield Paragraph(part.say("distances_reading"), "reading")
+
+
+DISTANCES = {
+    "dcr_auc": "distance_dcr_auc",
+    "nndr_auc": "distance_nndr_auc",
+    "dcr_share": "distance_dcr_share",
+    "dcr_share_expected": "distance_dcr_share_expected",
+}
+# What a limit on an attack is on.
+LIMITED = {
+    "rate": "number_rate",
+    "risk": "number_risk",
+    "high": "number_high",
+    "least_excess": "number_least_excess",
+    "p": "number_p",
+}
 
 
 def _limits(part: ReportPart, table: Data) -> Iterator[Block]:
@@ -298,16 +326,21 @@ def _limits(part: ReportPart, table: Data) -> Iterator[Block]:
 
 def _limit_name(part: ReportPart, measure: str) -> str:
     attack, _, number = measure.rpartition(".")
-    return f"{attack_name(part, attack)}: {part.say(f'number_{number}')}"
+    return f"{attack_name(part, attack)}: {part.say(LIMITED[number])}"
 
 
-RANKED = ("association", "of_largest", "prediction")  # losses of models in the ranking
+# The losses of models in the ranking.
+RANKED = {
+    "association": "head_association",
+    "of_largest": "head_of_largest",
+    "prediction": "head_prediction",
+}
 
 
 def _ranking(part: ReportPart) -> Iterator[Block]:
     """Every table in one row, the most telling first; what it tells against what it has lost."""
     writer, controlled = part.writer, _controlled(part)
-    tables = zip(release_names(releases_of(part)), part.data["synthetic"], strict=True)
+    tables = zip(part.read(Overview).release_names, part.data["synthetic"], strict=True)
     ranked = sorted(tables, key=lambda t: -_told(part, t[1]))
     rows = [
         (
@@ -325,8 +358,7 @@ def _ranking(part: ReportPart) -> Iterator[Block]:
     ]
     height = "head_highest_risk" if controlled else "head_nearer"
     heads = ("head_table", "head_columns", *(("head_alarms",) if controlled else ()), height)
-    losses = (f"head_{name}" for name in RANKED)
-    more = ("head_singled", "head_unique", "head_margins", "head_pairs", *losses)
+    more = ("head_singled", "head_unique", "head_margins", "head_pairs", *RANKED.values())
     yield part.grid("ranking_table", (*heads, *more), rows)
     dots = [
         Dot(name=name, across=far, up=100 * max(0.0, _told(part, table)), interval=(far, far))

@@ -36,8 +36,7 @@ from sievert.policy.judgement import is_toothless_attack
 from sievert.request.requested import RequestedRoles, check_known
 from sievert.roles import Roles
 
-SETS_LEFT_OUT = "not all sets of columns were tried"
-
+SETS_LEFT_OUT = Remark("sets_left_out")
 TOO_FEW = Remark("few_strangers")
 SEEN = Remark("strangers_seen")
 LARGE_EXCESS = 0.25  # the least that is seen, from which on a control is too small

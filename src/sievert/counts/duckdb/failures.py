@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from sievert.counts.cells import quote_identifier
-from sievert.counts.duckdb.reading import SQL_TYPES, fitting, without_codes
+from sievert.counts.duckdb.reading import SQL_TYPES, fit_text, without_codes
 from sievert.errors import EngineError, ExhaustedError, InputError, SievertError
 from sievert.sources.table import Table
 
@@ -129,7 +129,7 @@ def _count_unfit(table: Table, connection: Any, behind: str) -> str:
         value = without_codes(table, quote_identifier(column))
         sql = (
             f"SELECT COUNT(*) FROM {behind} WHERE {value} IS NOT NULL "
-            f"AND TRY_CAST({fitting(value, kind)} AS {SQL_TYPES[kind]}) IS NULL"
+            f"AND TRY_CAST({fit_text(value, kind)} AS {SQL_TYPES[kind]}) IS NULL"
         )
         with suppress(duckdb.Error):
             ((counts[column],),) = connection.execute(sql, []).fetchall()

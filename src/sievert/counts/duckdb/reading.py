@@ -263,7 +263,7 @@ PATTERNS = {
 }
 
 
-def fitting(value: str, wanted: str) -> str:
+def fit_text(value: str, wanted: str) -> str:
     """The text of a value if it fits the type, and otherwise a text that no cast accepts."""
     text = f"CAST({value} AS VARCHAR)"
     if wanted not in PATTERNS:
@@ -297,7 +297,7 @@ def _typed_value(table: Table, name: str, value: str, kind: str) -> tuple[str, s
     value = without_codes(table, value)
     if name in table.types:
         kind = SQL_TYPES[table.types[name]]
-        value = f"CAST({fitting(value, table.types[name])} AS {kind})"
+        value = f"CAST({fit_text(value, table.types[name])} AS {kind})"
     if kind == "INTERVAL":  # 30 days are not a month
         value = f"CAST({value} AS VARCHAR)"
         kind = "VARCHAR"

@@ -94,11 +94,11 @@ class BlockedCells:
         gaps = self.map(lambda cells: cells.largest_gaps(sizes, records, self.totals))
         return Gaps.from_arrays(sizes.sizes, np.maximum.reduce(gaps))
 
-    def ranked(self) -> Ranked:
+    def rank(self) -> Ranked:
         """The classes by the ranks of their values, each kind once per block."""
 
         def kinds(cells: PackedCells) -> tuple[Ints, Ints, Ints]:
-            ranked = cells.ranked(self.totals)
+            ranked = cells.rank(self.totals)
             words = (ranked.ranks << 32) | ranked.counts
             firsts, _ = run_kernels.distinct(words, cells.bounds)
             flat, starts = run_kernels.gather_runs(words, cells.bounds, firsts)

@@ -176,7 +176,7 @@ class PackedCells:
 
         return np.asarray(np.maximum.reduce(self._each_share(work)))
 
-    def ranked(self, totals: Ints | None = None) -> Ranked:
+    def rank(self, totals: Ints | None = None) -> Ranked:
         """The classes by the ranks of their values, missing first."""
         assert self.secret is not None
         totals = self.totals if totals is None else totals
@@ -196,7 +196,7 @@ class PackedCells:
     def as_numbers(self, spell: Spelling) -> NumberCells:
         """The cells of the secret with its values as texts."""
         assert self.secret is not None
-        ranked = self.ranked()
+        ranked = self.rank()
         codes = self.present[self.totals > 0]
         by_rank = np.empty_like(codes)
         by_rank[self.secret.ranks(codes)] = codes

@@ -170,7 +170,7 @@ class PackedPeople(PeopleCounter):
         classes = self._classes(quasi)
         return None if classes is None else classes.sizes
 
-    def seen(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
+    def count_sightings(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
         """Count the classes in which people were seen, and the people of these classes."""
         classes = self._classes(quasi)
         return None if classes is None else classes.seen
@@ -225,7 +225,7 @@ class PackedPeople(PeopleCounter):
             profiles=_profiles(cells, classes.people),
             joint=cells.joint() if "joint" in needs else None,
             gaps=cells.gaps(sizes, total) if "gaps" in needs else None,
-            ranked=cells.ranked()
+            ranked=cells.rank()
             if "order" in needs and cells.secret and cells.secret.kind in ("int", "date", "float")
             else None,
             confidence=cells.joint(classes.people, having) if "joint" in needs else None,

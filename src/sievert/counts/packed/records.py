@@ -335,7 +335,7 @@ class PackedRecords(MemoryCells):
             missing=missing,
             known_profiles=known.profiles() if known and "known" in needs else None,
             known_joint=known.joint() if known and "known_joint" in needs else None,
-            ranked=cells.ranked()
+            ranked=cells.rank()
             if "order" in needs and not missing and cells.secret.kind in ("int", "date", "float")
             else None,
         )

@@ -13,7 +13,7 @@ from typing import Any
 
 from sievert.counts.cells import quote_identifier
 from sievert.counts.duckdb.failures import UNFIT_HINT, describe_unfit
-from sievert.counts.duckdb.reading import LINE, SQL_TYPES, fitting, literal
+from sievert.counts.duckdb.reading import LINE, SQL_TYPES, fit_text, literal
 from sievert.counts.postgres.values import PostgresColumn, spell
 from sievert.errors import (
     EngineError,
@@ -241,17 +241,17 @@ def columns_of_lines(
     return {name: ("text", column) for name, column in zip((*ways, "n"), columns, strict=True)}
 
 
-def parsed(ways: Mapping[str, str]) -> str:
+def parse_fields(ways: Mapping[str, str]) -> str:
     """The fields of SELECT that read such fields as values, and how often they occur."""
     values = ", ".join(f"{_parse_field(field, way)} AS {field}" for field, way in ways.items())
     return f"{values}, CAST(n AS BIGINT) AS n"
 
 
-def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
+def select_from_file(path: Path, ways: Mapping[str, str], longest: int) -> str:
     """The query that reads a file of lines in that format."""
     fields = ", ".join(f"{name}: 'VARCHAR'" for name in (*ways, "n"))
     return (
-        f"SELECT {parsed(ways)} FROM read_csv({literal(str(path))}, "
+        f"SELECT {parse_fields(ways)} FROM read_csv({literal(str(path))}, "
         "auto_detect=false, header=false, compression='none', hive_partitioning=false, "
         rf"delim='\t', quote='', escape='', nullstr='\N', columns={{{fields}}}, strict_mode=true, "
         f"null_padding=false, ignore_errors=false, max_line_size={max(LINE, longest + 2)})"
@@ -324,7 +324,7 @@ def explain_unfit(engine: Any, table: Table) -> InputError:
             continue
         sql = f"SELECT {spell(column, table)}, COUNT(*) FROM {engine.behind} GROUP BY 1"
         engine.take("unfit", sql, {"v": "VARCHAR"})
-        fits = f"TRY_CAST({fitting('v', wanted)} AS {SQL_TYPES[wanted]})"
+        fits = f"TRY_CAST({fit_text('v', wanted)} AS {SQL_TYPES[wanted]})"
         sql = f"SELECT SUM(n) FROM unfit WHERE v IS NOT NULL AND {fits} IS NULL"
         ((counts[column.name],),) = engine.rows(sql)
         engine.forget("unfit")

@@ -72,27 +72,28 @@ def _join_maps(engine: Any, records: RecodedRecords, prefix: str) -> tuple[dict[
     tables = [f"{prefix}{i}" for i in range(len(records.maps))]
     engine.labelled = frozenset()
     for table, (name, column) in zip(tables, records.maps.items(), strict=True):
-        spelled = _coded_texts(column) if column.partial else _spelled(engine, name, column)
+        spelled = _encode_texts(column) if column.partial else _spell_values(engine, name, column)
         engine.view(table, _constants(spelled))
     if len(records.suppressed):
         engine.view("gone", f"SELECT unnest({_array(records.suppressed.tolist(), 'bigint')}) AS k")
     return records.select(
         engine.columns,
-        lambda own, value: f"{_coded(own)} = {value}",
+        lambda own, value: f"{_encode_text(own)} = {value}",
         literal,
         tables,
         engine.record_text,
     )
 
 
-def _spelled(engine: Any, name: str, labels: ColumnMap) -> ColumnMap:
+def _spell_values(engine: Any, name: str, labels: ColumnMap) -> ColumnMap:
     """Spell the values of a map as the database does, which may differ from DuckDB.
 
     A missing value becomes an empty text, and an x is put before every other value, so that the
     database can look up all of them in one table.
     """
     column = f"c{engine.columns.index(name)}"
-    sql = f"SELECT {_coded(column)} AS v, {column}, COUNT(*) AS n FROM input GROUP BY {column}"
+    text = _encode_text(column)
+    sql = f"SELECT {text} AS v, {column}, COUNT(*) AS n FROM input GROUP BY {column}"
     ways = {"v": "VARCHAR", column: engine.way(name)}
     engine.take("occurring", engine.with_views(sql), ways)
     rows = engine.rows(f"SELECT v, {engine.as_text(column)} FROM occurring")
@@ -107,13 +108,13 @@ def _spelled(engine: Any, name: str, labels: ColumnMap) -> ColumnMap:
     return ColumnMap([v for v, _ in rows], [t for t, _ in own], [n for _, n in own])
 
 
-def _coded_texts(labels: ColumnMap) -> ColumnMap:
+def _encode_texts(labels: ColumnMap) -> ColumnMap:
     """Spell the values of a map of texts, which the database spells as DuckDB does."""
     values = [None if v is None else f"x{v}" for v in labels.values]
     return ColumnMap(values, labels.labels, labels.numbers)
 
 
-def _coded(column: str) -> str:
+def _encode_text(column: str) -> str:
     return f"CASE WHEN {column} IS NULL THEN '' ELSE 'x' || CAST({column} AS text) END"
 
 

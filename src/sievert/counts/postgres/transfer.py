@@ -55,10 +55,10 @@ class Transfer(CountedElsewhere):
                 sent = cursor.rowcount
             if self._small:
                 self.load("arriving", reading.columns_of_lines(lines, ways))
-                self.keep(name, f"SELECT {reading.parsed(ways)} FROM arriving")
+                self.keep(name, f"SELECT {reading.parse_fields(ways)} FROM arriving")
                 self.forget("arriving")
             else:
-                self.keep(name, reading.arriving(self._file, ways, longest))
+                self.keep(name, reading.select_from_file(self._file, ways, longest))
         finally:
             self._file.unlink(missing_ok=True)
         ((arrived,),) = self.rows(f"SELECT COUNT(*) FROM {name}")

@@ -40,6 +40,11 @@ class SketchFile:
         return self.samples[0].records
 
     @property
+    def salted(self) -> bool:
+        """Say whether the hashes have a salt."""
+        return self.salt is not None
+
+    @property
     def key_sets(self) -> tuple[tuple[str, ...], ...]:
         """The columns of each sketch."""
         return tuple(sample.columns for sample in self.samples)

@@ -115,7 +115,7 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     # Line by line and side by side, unless quotes span lines or a record looks like a blank line.
     quoted = _has_quotes(table.path)
     records = session.read.csv(
-        _readable(table.path, scratch),
+        _readable_url(table.path, scratch),
         schema=StructType([StructField(name, StringType()) for name in table.columns]),
         sep={"\\": "\\\\"}.get(table.delimiter, table.delimiter),
         quote='"',
@@ -163,7 +163,7 @@ def _parquet(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     assert table.path is not None
     parts = table.parts or (table.path,)
     if not table.member:
-        return session.read.parquet(*(_readable(p, scratch) for p in parts))
+        return session.read.parquet(*(_readable_url(p, scratch) for p in parts))
     require(
         not any(p.name[0] in "._" for p in parts),
         f"{table.name}: Spark does not read files whose names begin with . or _",
@@ -174,7 +174,7 @@ def _parquet(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     )
 
 
-def _readable(path: Path, scratch: Path) -> str:
+def _readable_url(path: Path, scratch: Path) -> str:
     """The address of a file; Spark skips or unpacks some for their names, which get another."""
     if path.name[0] in "._" or path.suffix not in ("", ".csv", ".tsv", ".txt", ".parquet"):
         link = scratch / secrets.token_hex(8)

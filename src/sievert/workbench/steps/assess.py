@@ -4,6 +4,7 @@ from typing import Any
 
 from sievert.report.first_screen import PLANNED, held_columns
 from sievert.report.limits import STATES, is_plan, limits_of, own_limits, state_of
+from sievert.report.overview import Overview
 from sievert.report.page import OptionCards, walk
 from sievert.workbench.choices import Choices
 from sievert.workbench.level_names import level_of, levels_text
@@ -57,16 +58,19 @@ def _ways(view: View, result: Any) -> list[dict[str, str]]:
 def status(view: View) -> tuple[str, str]:
     """Whether the policy is met, of the file or as a plan; without one, nothing is decided."""
     result = table_result("assess", view)
-    if result is None or not limits_of(result):
+    overview = None if result is None else Overview.from_dict(result)
+    if overview is None or not limits_of(overview.policy):
         key = "status_open" if result is None else "status_no_policy"
         return OPEN, view.texts(f"workbench.assess.{key}")
-    state = STATES[state_of(result)]
-    forbidden_columns = held_columns(result)
+    state = STATES[state_of(overview.policy)]
+    forbidden_columns = held_columns(overview.policy)
     if forbidden_columns:
         columns = view.texts.number_of(len(forbidden_columns), "column")
         return state, view.texts("workbench.assess.status_holds", columns=columns)
-    number = sum(STATES[limit["met"]] == state for limit in own_limits(result))
-    if state == MET and is_plan(result):
+    number = sum(
+        STATES[limit.met] == state for limit in own_limits(overview.policy, budget=overview.budget)
+    )
+    if state == MET and is_plan(overview.policy):
         return PLANNED, view.texts("workbench.assess.status_planned", number=number)
     return state, view.texts(f"workbench.assess.status_{state}", number=number)
 

@@ -57,10 +57,10 @@ def _rows(view: View, result: Any) -> tuple[list[dict[str, Any]], str]:
     rows = []
     for release in comparison.releases:
         texts = release.secrets.get(secret)
-        limits = each_limit(limits_of(release.data))
-        state = STATES[state_of(release.data)] if limits else DOUBTFUL
+        limits = each_limit(limits_of(release.policy))
+        state = STATES[state_of(release.policy)] if limits else DOUBTFUL
         better = comparison.dominating(release) if comparison.dominators[release.number] else ""
-        met = sum(limit["met"] is True for limit in limits)
+        met = sum(limit.met is True for limit in limits)
         rows.append(
             {
                 "name": release.label,

@@ -13,7 +13,7 @@ from sievert.formatting.recognition import recognise
 from sievert.measures import BY_ID
 from sievert.policy import parse_policy
 from sievert.policy.document import LIMITS
-from sievert.report.limits import asked
+from sievert.report.limits import asked_bounds
 from sievert.report.texts import Texts
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import reading_arguments
@@ -147,7 +147,7 @@ def _limit_row(key: str, bounds: str, gaps: list[dict[str, Any]], texts: Texts) 
             "synthetic": texts("workbench.policy.synthetic", attack=secret),
         }[chapter],
         "measure": measure,
-        "asks": asked(texts, {"measure": measure, **numbers}),
+        "asks": asked_bounds(texts, measure, numbers["min"], numbers["max"]),
         "title": texts.get(f"measures.{measure}.title", measure),
         "reading": texts.get(f"measures.{measure}.reading", ""),
         "min": sides.get(">="),

@@ -10,6 +10,7 @@ from sievert.formatting import percent
 from sievert.formatting.loss_names import LOSSES
 from sievert.hierarchies import check_specification, is_generated
 from sievert.report.limits import STATES, own_limits, state_of
+from sievert.report.overview import Overview
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import PRIVATE
 from sievert.workbench.level_names import check_levels, level_names, levels_text, read_levels
@@ -258,17 +259,18 @@ def status(view: View) -> tuple[str, str]:
     known = has_roles(choices) and has_policy(choices)
     release = view.get(protect_command(choices)) if known else None
     ages, current = _written(view).values() if known else ({}, "")
-    state = OPEN if release is None else STATES[state_of(release)]
+    overview = None if release is None else Overview.from_dict(release)
+    state = OPEN if overview is None else STATES[state_of(overview.policy)]
     if state == MET and current:
         return MET, texts("workbench.protect.status_written", name=Path(current).name)
     if ages and (state == MET or (state == OPEN and BEFORE in ages.values())):
         return DOUBTFUL, texts("workbench.protect.status_old")
-    if release is None:
+    if overview is None:
         return OPEN, texts("workbench.protect.status_open")
     if state == MET:
         return OPEN, texts("workbench.protect.status_no_file")
-    limits = own_limits(release)
-    met = sum(limit["met"] is True for limit in limits)
+    limits = own_limits(overview.policy, budget=overview.budget)
+    met = sum(limit.met is True for limit in limits)
     return state, texts("workbench.protect.status", met=met, number=len(limits))
 
 
