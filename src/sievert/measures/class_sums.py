@@ -70,38 +70,38 @@ def entropy_of(totals: Ints) -> float:
     return -math.fsum((shares * np.log2(shares)).tolist())
 
 
-def _count(limit: float, totals: Ints, size: int) -> ClassSum:
+def count_classes(limit: float, totals: Ints, size: int) -> ClassSum:
     """There are at most `limit` classes."""
     return ClassSum(form=Form.COUNT, bound=limit)
 
 
-def _count_per_record(limit: float, totals: Ints, size: int) -> ClassSum:
+def count_per_record(limit: float, totals: Ints, size: int) -> ClassSum:
     """There are at most `limit` classes for each record."""
     return ClassSum(form=Form.COUNT, per_record=-limit, bound=0.0)
 
 
-def _alone(limit: float, totals: Ints, size: int) -> ClassSum:
+def alone(limit: float, totals: Ints, size: int) -> ClassSum:
     """At most the share `limit` of the records is alone in a class."""
     return ClassSum(form=Form.BELOW, size=2, per_record=-limit, bound=0.0)
 
 
-def _below(limit: float, totals: Ints, size: int) -> ClassSum:
+def below_size(limit: float, totals: Ints, size: int) -> ClassSum:
     """At most `limit` records are in classes of fewer than `size`."""
     return ClassSum(form=Form.BELOW, size=size, bound=limit)
 
 
-def _pairs(limit: float, totals: Ints, size: int) -> ClassSum:
+def pairs_apart(limit: float, totals: Ints, size: int) -> ClassSum:
     """At most the share `limit` of all pairs of records is told apart."""
     records = int(totals.sum())
     return ClassSum(form=Form.PAIRS, bound=-(1.0 - limit) * records * (records - 1))
 
 
-def _largest(limit: float, totals: Ints, size: int) -> ClassSum:
+def largest_share(limit: float, totals: Ints, size: int) -> ClassSum:
     """The share of right guesses is at most `limit`."""
     return ClassSum(form=Form.LARGEST, per_record=-limit, bound=0.0)
 
 
-def _gain(limit: float, totals: Ints, size: int) -> ClassSum:
+def gain_of_guesses(limit: float, totals: Ints, size: int) -> ClassSum:
     """The classes put at most the share `limit` of the wrong guesses right."""
     named = int(totals.argmax())
     return ClassSum(
@@ -109,63 +109,48 @@ def _gain(limit: float, totals: Ints, size: int) -> ClassSum:
     )
 
 
-def _entropy_rule(left: Callable[[float, float], float]) -> tuple[Terms, Terms]:
-    """The sums of a limit that leaves `left(limit, entropy)` bits of a record or a secret open."""
-
-    def of_record(limit: float, totals: Ints, size: int) -> ClassSum:
-        bits = left(limit, entropy_of(totals))
-        return ClassSum(form=Form.ALIKE, per_record=bits, bound=0.0)
-
-    def of_secret(limit: float, totals: Ints, size: int) -> ClassSum:
-        bits = left(limit, entropy_of(totals))
-        return ClassSum(form=Form.DOUBT, per_record=bits, bound=0.0)
-
-    return of_record, of_secret
-
-
-def _information(limit: float, entropy: float) -> float:
+def bits_left(limit: float, entropy: float) -> float:
+    """The bits that stay open if a measure gives at most `limit` bits of an entropy away."""
     return entropy - limit
 
 
-def _rate(limit: float, entropy: float) -> float:
+def bits_left_by_rate(limit: float, entropy: float) -> float:
+    """The bits that stay open if at most the share `limit` of an entropy is given away."""
     return (1.0 - limit) * entropy
 
 
-def _privacy(limit: float, entropy: float) -> float:
+def bits_left_by_privacy(limit: float, entropy: float) -> float:
+    """The bits that stay open if 1 - 2^(-bits given away) is at most `limit`."""
     return entropy + math.log2(1.0 - limit) if limit < 1.0 else -math.inf
 
 
-def _least(limit: float, entropy: float) -> float:
+def least_bits(limit: float, entropy: float) -> float:
+    """The bits that stay open if a measure of these has to be at least `limit`."""
     return limit
 
 
-def _least_rate(limit: float, entropy: float) -> float:
+def least_rate(limit: float, entropy: float) -> float:
+    """The bits that stay open if they have to be at least the share `limit` of an entropy."""
     return limit * entropy
 
 
-def _entropy_sums(side: Literal["min", "max"], left: Callable[[float, float], float]) -> SumRule:
-    of_record, of_secret = _entropy_rule(left)
-    return SumRule(side=side, of_record=of_record, of_secret=of_secret)
+def entropy_rule(
+    side: Literal["min", "max"],
+    left: Callable[[float, float], float],
+    *,
+    of_record: bool = True,
+    in_parts: bool = False,
+) -> SumRule:
+    """The rule of a limit that leaves `left(limit, entropy)` bits of the target open."""
 
+    def alike(limit: float, totals: Ints, size: int) -> ClassSum:
+        bits = left(limit, entropy_of(totals))
+        return ClassSum(form=Form.ALIKE, per_record=bits, bound=0.0)
 
-# By measure. A measure that is not here, and that no class alone can breach, is checked on releases.
-SUM_RULES: dict[str, SumRule] = {
-    "classes": SumRule(side="max", of_record=_count),
-    "unique_records": SumRule(side="max", of_record=_alone),
-    "average_risk": SumRule(side="max", of_record=_count_per_record),
-    "distinction": SumRule(side="max", of_record=_count_per_record),
-    "records_below": SumRule(side="max", of_record=_below),
-    "separation": SumRule(side="max", of_record=_pairs),
-    "bayes_vulnerability_posterior": SumRule(
-        side="max", of_record=_count_per_record, of_secret=_largest
-    ),
-    "guess_gain": SumRule(side="max", of_secret=_gain, known=True),
-    "mutual_information": _entropy_sums("max", _information),
-    "discrimination_rate": _entropy_sums("max", _rate),
-    "conditional_privacy": _entropy_sums("max", _privacy),
-    "conditional_entropy": _entropy_sums("min", _least),
-    "normalized_conditional_entropy": _entropy_sums("min", _least_rate),
-    "semantic_discrimination_rate": SumRule(
-        side="max", of_secret=_entropy_rule(_rate)[1], in_parts=True
-    ),
-}
+    def doubt(limit: float, totals: Ints, size: int) -> ClassSum:
+        bits = left(limit, entropy_of(totals))
+        return ClassSum(form=Form.DOUBT, per_record=bits, bound=0.0)
+
+    return SumRule(
+        side=side, of_record=alike if of_record else None, of_secret=doubt, in_parts=in_parts
+    )

@@ -122,14 +122,14 @@ def solve(
         if suppressed > allowed:
             low = 0.0
             high = 1e-3
-            for i in range(DOUBLINGS):
+            for _ in range(DOUBLINGS):
                 steps = choose(tree, prices, high, most, loss)
                 total, suppressed = used(tree, steps, sums)
                 if suppressed <= allowed:
                     break
                 low = high
                 high *= 2.0
-            for i in range(HALVINGS):
+            for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
                 steps = choose(tree, prices, middle, most, loss)
                 total, suppressed = used(tree, steps, sums)
@@ -147,7 +147,7 @@ def solve(
             before = prices[m]
             low = 0.0
             high = max(1e-4, before)
-            for i in range(DOUBLINGS):
+            for _ in range(DOUBLINGS):
                 prices[m] = high
                 steps = choose(tree, prices, gone_price, most, loss)
                 total, suppressed = used(tree, steps, sums)
@@ -155,7 +155,7 @@ def solve(
                     break
                 low = high
                 high *= 2.0
-            for i in range(HALVINGS):
+            for _ in range(HALVINGS):
                 if high - low <= 1e-4 * high:
                     break
                 middle = 0.5 * (low + high)
@@ -294,16 +294,16 @@ def best_choice(tree: Tree, bounds: Floats, allowed: int) -> Choice | None:
             continue
         suppressed = fill(tree, bounds, allowed, prices, gone_price, steps, sums, suppressed)
         loss, suppressed = used(tree, steps, sums)
-        if suppressed <= allowed and not bool((sums > bounds).any()):
-            if best is None or loss < best.loss:
-                best = Choice(
-                    steps=steps,
-                    loss=loss,
-                    sums=sums.copy(),
-                    suppressed=suppressed,
-                    prices=prices,
-                    price_of_gone=gone_price,
-                )
+        met = suppressed <= allowed and not bool((sums > bounds).any())
+        if met and (best is None or loss < best.loss):
+            best = Choice(
+                steps=steps,
+                loss=loss,
+                sums=sums.copy(),
+                suppressed=suppressed,
+                prices=prices,
+                price_of_gone=gone_price,
+            )
     return best
 
 

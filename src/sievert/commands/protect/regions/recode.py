@@ -1,7 +1,9 @@
 """`--how regions`: boxes of labels that meet every limit of a policy which can be sought."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from sievert.commands.protect.regions.sums import Demands, add_class, demands_of
 from sievert.commands.protect.settings import ProtectSettings
 from sievert.counts.secret_counts import part_labels
 from sievert.errors import require
+from sievert.losses.loss import combination_codes
 from sievert.methods.full_domain import SecretCells
 from sievert.methods.full_domain.rules import CLASS_RULES
 from sievert.releases.problem import share_of_records
@@ -49,10 +52,21 @@ def recode(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
     ]
     weights = [float(column_weights.get(name, 1.0)) for name in quasi]
     combined = CombinedRecords.of_table(table, columns)
-    recoded = RegionSearch(combined, weights).recoded(settings.seed)
+    makers = [
+        partial(_release, table, settings, combined.in_classes(pieces, settings.seed, gone))
+        for pieces, gone in RegionSearch(combined, weights).candidates()
+    ]
+    first, *others = makers
+    return replace(first(), instead=others[0] if others else None)
+
+
+def _release(
+    table: RecordTable, settings: ProtectSettings, recoded: ClassRecoding
+) -> RecordRelease:
+    """The release of records in regions, with what is lost and what an attacker learns."""
     return RecordRelease(
         columns=recoded.file_columns,
-        loss=recoded.losses(column_weights).to_dict(),
+        loss=recoded.losses(settings.weights or {}).to_dict(),
         details={
             "classes": len(recoded.sizes),
             "smallest_class": int(recoded.sizes.min()),
@@ -84,30 +98,42 @@ class RegionSearch:
         self.allowed = share_of_records(combined.table.suppress, combined.table.records)
         self._columns = column_arrays(combined.columns, weights)
         self._roots = np.array([column.domain - 1 for column in combined.columns])
+        self.met = False  # whether regions were found that meet every limit that is sought
         self._parts: dict[str, Ints] = {}
         for secret in combined.secrets:
             parts = self._parts_of(secret)
             if parts is not None and secret.name is not None:
                 self._parts[secret.name] = parts
 
-    def recoded(self, seed: int) -> ClassRecoding:
-        """Give the records the labels of the best regions.
+    def candidates(self) -> list[tuple[Pieces, Ints]]:
+        """The regions to release and those to release instead: classes, and suppressed classes.
 
-        Where none meet all limits, they are the best ones that keep the rules for single classes,
-        or else one class.
+        The classes of the best full-domain release are a candidate. They come first if they lose
+        less, and second if the regions may breach a limit that is not sought. Where no regions meet
+        all limits that are sought, the first candidate keeps the rules for single classes, or is
+        one class.
         """
-        regions = self._best()
-        combined = self.combined
-        if regions is None:
-            owner = np.zeros(len(combined.codes), dtype=np.int64)
-            gone = np.zeros(0, dtype=np.int64)
-        else:
-            owner = regions.owner
-            gone = np.flatnonzero(regions.gone)
-        pieces = Pieces(
-            combination=np.arange(len(owner)), amount=combined.counts.copy(), owner=owner
-        )
-        return combined.in_classes(pieces, seed, gone)
+        found = self._best()
+        levels = self.combined.table.full_domain()
+        whole = None if levels is None else self._of_levels(levels)
+        if found is None:
+            owner = np.zeros(len(self.combined.codes), dtype=np.int64)
+            none = np.zeros(1, dtype=bool)
+            found = Regions(owner=owner, gone=none, loss=math.inf, suppressed=0)
+        chosen = [found] if whole is None else [found, whole]
+        if whole is not None and (whole.loss < found.loss or not self.met):
+            chosen = [whole]
+        return [
+            (
+                Pieces(
+                    combination=np.arange(len(each.owner)),
+                    amount=self.combined.counts.copy(),
+                    owner=each.owner,
+                ),
+                np.flatnonzero(each.gone),
+            )
+            for each in chosen
+        ]
 
     def _best(self) -> Regions | None:
         """Search until a release holds; else without the limits on the table."""
@@ -121,6 +147,7 @@ class RegionSearch:
                 released = self._released_demands(regions)
                 excess, holds = _excess(released, regions)
                 if holds and not excess.any():
+                    self.met = True
                     return regions
                 less = {m: MARGIN * float(e) for m, e in enumerate(excess) if e > 0}
                 bounded = bounded.tightened(less)
@@ -129,6 +156,29 @@ class RegionSearch:
                     bounded = replace(bounded, rules=rules)
         free = demands.sums._replace(bounds=np.full(len(demands.sums.bounds), np.inf))
         return find_regions(self._problem(replace(demands, sums=free), 0))
+
+    def _of_levels(self, levels: Mapping[str, int]) -> Regions:
+        """The classes of a full-domain release, in which those that break a rule are suppressed."""
+        combined = self.combined
+        labels = []
+        loss = np.zeros(len(combined.codes))
+        for j, column in enumerate(combined.columns):
+            level = min(levels[column.name], len(column.first) - 1)
+            own = combined.codes[:, j]
+            labels.append(column.first[level, own])
+            width = column.last[level, own] - column.first[level, own]
+            loss += self._columns.scale[j] * width
+        owner = combination_codes(labels)
+        demands = self._demands(combined.secrets, combined.counts)
+        gone = breaks_rules(demands, owner)
+        suppressed = gone[owner]
+        counts = combined.counts
+        return Regions(
+            owner=owner,
+            gone=gone,
+            loss=float((counts * np.where(suppressed, 1.0, loss)).sum()),
+            suppressed=int(counts[suppressed].sum()),
+        )
 
     def _problem(self, demands: Demands, allowed: int) -> RegionProblem:
         return RegionProblem(
@@ -174,23 +224,42 @@ class RegionSearch:
         return self._demands(secrets, np.where(gone, 0, self.combined.counts))
 
 
-def _excess(demands: Demands, regions: Regions) -> tuple[Floats, bool]:
-    """How far the released classes are beyond each sum, and whether all keep their rules."""
-    totals = np.zeros(len(demands.sums.bounds))
-    added = np.zeros(len(demands.sums.bounds))
-    holds = True
-    ruled = int(demands.rules.begins[-1])
+def _class_tallies(demands: Demands, owner: Ints) -> Iterator[tuple[int, int, Ints]]:
+    """Go through the classes: the number, the records and the tally of each."""
     cells = demands.cells
-    order = np.argsort(regions.owner, kind="stable")
-    ends = np.searchsorted(regions.owner[order], np.arange(len(regions.gone) + 1))
-    for number in np.flatnonzero(~regions.gone):
+    order = np.argsort(owner, kind="stable")
+    ends = np.searchsorted(owner[order], np.arange(int(owner.max()) + 2))
+    for number in range(len(ends) - 1):
         tally = np.zeros(demands.tally, dtype=np.int64)
         size = 0
         for c in order[ends[number] : ends[number + 1]]:
             span = slice(int(cells.starts[c]), int(cells.starts[c + 1]))
             np.add.at(tally, cells.values[span], cells.counts[span])
             size += int(demands.counts[c])
-        if size < demands.k or (ruled and slack(demands.rules, tally[:ruled]) > 0):
+        yield number, size, tally
+
+
+def _breaks_rule(demands: Demands, size: int, tally: Ints) -> bool:
+    """Whether a class has too few records or breaks a rule about a secret."""
+    ruled = int(demands.rules.begins[-1])
+    return size < demands.k or (ruled > 0 and slack(demands.rules, tally[:ruled]) > 0)
+
+
+def breaks_rules(demands: Demands, owner: Ints) -> Bools:
+    """Which classes have too few records or break a rule about a secret."""
+    every = _class_tallies(demands, owner)
+    return np.array([_breaks_rule(demands, size, tally) for _, size, tally in every])
+
+
+def _excess(demands: Demands, regions: Regions) -> tuple[Floats, bool]:
+    """How far the released classes are beyond each sum, and whether all keep their rules."""
+    totals = np.zeros(len(demands.sums.bounds))
+    added = np.zeros(len(demands.sums.bounds))
+    holds = True
+    for number, size, tally in _class_tallies(demands, regions.owner):
+        if regions.gone[number]:
+            continue
+        if _breaks_rule(demands, size, tally):
             holds = False
         add_class(demands.sums, size, tally, added)
         totals += added

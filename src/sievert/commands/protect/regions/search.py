@@ -67,10 +67,8 @@ class Regions:
 
     owner: Ints
     gone: Bools
-    loss: float  # summed over records
-    tree: Tree
-    choice: Choice
-    growth: Growth
+    loss: float  # summed over records; a suppressed one has 1
+    suppressed: int  # records
 
 
 def find_regions(
@@ -91,11 +89,9 @@ def find_regions(
         priced = growth._replace(prices=choice.prices)
         for each in (growth, priced):
             best = _better(problem, best, each, _rolled_out(problem, choice, each))
-    tree, choice, growth = best
+    tree, choice, _ = best
     owner, gone = owners(tree, choice.steps)
-    return Regions(
-        owner=owner, gone=gone, loss=choice.loss, tree=tree, choice=choice, growth=growth
-    )
+    return Regions(owner=owner, gone=gone, loss=choice.loss, suppressed=choice.suppressed)
 
 
 def _growths(problem: RegionProblem, modes: tuple[int, ...], prices: Floats) -> Iterator[Growth]:

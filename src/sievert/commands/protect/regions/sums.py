@@ -8,7 +8,8 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.commands.protect.local_recoding.states import SecretRules, secret_rules_arrays
-from sievert.measures.class_sums import SUM_RULES, ClassSum, Form
+from sievert.measures import BY_ID
+from sievert.measures.class_sums import ClassSum, Form
 from sievert.measures.classes import DEFAULT_BELOW
 from sievert.methods.full_domain import SecretCells
 from sievert.numerics.acceleration import jit_if_possible
@@ -93,7 +94,7 @@ def demands_of(
     below = parameters.get("records_below", {}).get("k", DEFAULT_BELOW)
     size = int(below) if isinstance(below, int) else max(int(each) for each in below)
     for measure, limit in {**policy.everywhere, **policy.reidentification}.items():
-        rule = SUM_RULES.get(measure)
+        rule = BY_ID[measure].sum_rule if measure in BY_ID else None
         bound = None if rule is None else getattr(limit, rule.side)
         if rule is None or rule.of_record is None or bound is None:
             continue
@@ -131,7 +132,7 @@ def _secret_sums(
     name = secret.name or ""
     totals = secret.totals()
     for measure, limit in {**policy.everywhere, **policy.inference.get(name, {})}.items():
-        rule = SUM_RULES.get(measure)
+        rule = BY_ID[measure].sum_rule if measure in BY_ID else None
         bound = None if rule is None else getattr(limit, rule.side)
         if rule is None or rule.of_secret is None or bound is None:
             continue
