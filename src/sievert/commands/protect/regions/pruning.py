@@ -197,6 +197,7 @@ def fill(
     own_loss = np.zeros(nodes, np.float64)
     own_gone = np.zeros(nodes, np.int64)
     own_sums = np.zeros((nodes, limits), np.float64)
+    stack = np.empty(nodes + 1, np.int64)
     for part in CHEAPER:
         cheaper = choose(tree, prices * part, gone_price, tree.sizes[0], loss)
         for y in range(nodes):
@@ -261,18 +262,16 @@ def fill(
                 sums[m] += own_sums[x, m] - (tree.sums[x, m] if steps[x] == KEPT else 0.0)
             suppressed += more_gone
             # The steps of the subtree are those at the cheaper prices.
-            below = np.zeros(nodes, np.bool_)
-            below[x] = True
-            last = x
-            y = x
-            while y <= last:
-                if below[y]:
-                    steps[y] = cheaper[y]
-                    if steps[y] == SPLIT:
-                        for z in range(tree.firsts[y], tree.firsts[y] + tree.children[y]):
-                            below[z] = True
-                            last = max(last, z)
-                y += 1
+            stack[0] = x
+            waiting = 1
+            while waiting > 0:
+                waiting -= 1
+                y = stack[waiting]
+                steps[y] = cheaper[y]
+                if steps[y] == SPLIT:
+                    for z in range(tree.firsts[y], tree.firsts[y] + tree.children[y]):
+                        stack[waiting] = z
+                        waiting += 1
     return suppressed
 
 
