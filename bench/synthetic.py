@@ -70,13 +70,13 @@ def generated(people: int, rows: int, columns: int) -> tuple[Columns, Columns, C
 
 def attack(original: Columns, fake: Columns, control: Columns) -> Any:
     """Every attack, from the columns on."""
-    from sievert.commands.synthetic.attacks.attacks import SyntheticSettings, attack_synthetic
+    from sievert.commands.synthetic.attacks.attacks import AttackTask, attack_synthetic
     from sievert.commands.synthetic.attacks.tables import join_tables
 
     names = tuple(original)
     half = len(names) // 2
-    settings = SyntheticSettings(names, None, (names[:half], names[half:]))
-    return attack_synthetic(join_tables(original, fake, control), settings)
+    task = AttackTask(secrets=names, halves=(names[:half], names[half:]))
+    return attack_synthetic(join_tables(original, fake, control), task)
 
 
 def same_attacks(original: Columns, fake: Columns, control: Columns) -> None:

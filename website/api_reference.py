@@ -61,12 +61,12 @@ Some keywords mean the same in every function:
 - `force`: replace output files that exist.
 - `verify`: check the checksums of Parquet files, and note the SHA-256 of the input.
 - `watch` (`Steps`): is called with the name of each step.
-- `**source`: [how a table is read](#how-a-table-is-read).
+- `delimiter` and others, also as `**source`: [how a table is read](#how-a-table-is-read).
 
 """
 READER = """## How a table is read
 
-The `**source` of every function; [Read a table](reading.md) says what each keyword does.
+These keywords of every function that reads a table; [Read a table](reading.md) says what each does.
 
 """
 MEASURED = """## Measures

@@ -12,7 +12,7 @@ from typing import Any
 
 import sievert
 from sievert.charts import svg
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -29,9 +29,10 @@ class PublicFunction:
     name: str
     folder: str  # a package of sievert.commands
     settings: str
-    result: str
+    result: str  # None of a function that only writes
     run: str = "run"
     needed: tuple[str, ...] = ()  # keywords without a default, which the command line reports
+    watched: bool = True  # whether the work has steps to tell of
 
 
 FUNCTIONS = (
@@ -41,6 +42,19 @@ FUNCTIONS = (
     ),
     PublicFunction(
         name="compare", folder="compare", settings="CompareSettings", result="Comparison"
+    ),
+    PublicFunction(name="attack", folder="attack", settings="AttackSettings", result="Attacks"),
+    PublicFunction(
+        name="compromise",
+        folder="compromise",
+        settings="CompromiseSettings",
+        result="Compromises",
+    ),
+    PublicFunction(
+        name="synthetic",
+        folder="synthetic",
+        settings="SyntheticSettings",
+        result="SyntheticAssessment",
     ),
     PublicFunction(
         name="protect",
@@ -55,6 +69,68 @@ FUNCTIONS = (
         folder="hierarchies",
         settings="HierarchiesSettings",
         result="ProposedHierarchies",
+    ),
+    PublicFunction(
+        name="describe_columns", folder="columns", settings="ColumnsSettings", result="ColumnList"
+    ),
+    PublicFunction(
+        name="check_policy", folder="policy", settings="PolicyCheckSettings", result="PolicyCheck"
+    ),
+    PublicFunction(
+        name="write_report",
+        folder="report",
+        settings="ReportPageSettings",
+        result="None",
+        run="write",
+        watched=False,
+    ),
+    PublicFunction(
+        name="count",
+        folder="state",
+        settings="CountSettings",
+        result="CountState",
+        run="run_count",
+        needed=("out",),
+    ),
+    PublicFunction(
+        name="merge",
+        folder="state",
+        settings="MergeSettings",
+        result="CountState",
+        run="run_merge",
+        needed=("out",),
+    ),
+    PublicFunction(
+        name="update",
+        folder="state",
+        settings="UpdateSettings",
+        result="CountState",
+        run="run_update",
+    ),
+    PublicFunction(
+        name="sketch", folder="sketch", settings="SketchSettings", result="SketchEstimates"
+    ),
+    PublicFunction(
+        name="add_to_ledger",
+        folder="ledger",
+        settings="LedgerAddSettings",
+        result="Ledger",
+        run="run_add",
+    ),
+    PublicFunction(
+        name="check_with_ledger",
+        folder="ledger",
+        settings="LedgerCheckSettings",
+        result="LedgerCheck",
+        run="run_check",
+    ),
+    PublicFunction(
+        name="read_ledger",
+        folder="ledger",
+        settings="LedgerShowSettings",
+        result="Ledger",
+        run="run_show",
+        watched=False,
     ),
 )
 
@@ -74,14 +150,16 @@ def main() -> None:
 def module_text(folder: str) -> str:
     """Write the module of the public functions of one command."""
     functions = [function for function in FUNCTIONS if function.folder == folder]
-    names = " and ".join(f"`{function.name}`" for function in functions)
-    what = "function" if len(functions) == 1 else "functions"
+    what = f"function `{functions[0].name}`"
+    if len(functions) > 1:
+        what = f"functions of `commands/{folder}`"
     imports = {
-        "from sievert.session import Steps, no_progress",
         *(line for function in functions for line in _imports(function)),
     }
+    if any(function.watched for function in functions):
+        imports.add("from sievert.session import Steps, no_progress")
     lines = [
-        f'"""The public {what} {names}, written from the settings by `make generate`."""',
+        f'"""The public {what}, written from the settings by `make generate`."""',
         "",
         *sorted(imports),
         *(line for function in functions for line in ("", "", function_text(function))),
@@ -101,18 +179,22 @@ def function_text(function: PublicFunction) -> str:
     declared = [_declared(function, f) for f in first]
     keywords = [_declared(function, f) for f in rest]
     star = ["*"] if keywords else []
-    arguments = [*declared, *star, *keywords, "watch: Steps = no_progress"]
+    watch = ["watch: Steps = no_progress"] if function.watched else []
+    arguments = [*declared, *star, *keywords, *watch]
     passed = ", ".join(f"{name}={name}" for name in (f.name for f in (*first, *rest)))
-    body = "    " + "\n    ".join(docstring(settings, [*first, *rest]).splitlines())
+    shown = docstring(settings, [*first, *rest], watched=function.watched)
+    body = "    " + "\n    ".join(shown.splitlines())
+    call = f"{function.run}(settings, watch)" if function.watched else f"{function.run}(settings)"
+    returned = call if function.result == "None" else f"return {call}"
     return (
         f"def {function.name}(\n    {', '.join(arguments)},\n) -> {function.result}:\n"
         f'    r"""{body.strip()}\n    """\n'
         f"    settings = {function.settings}({passed})\n"
-        f"    return {function.run}(settings, watch)"
+        f"    {returned}"
     )
 
 
-def docstring(settings: type[Settings], shown: list[Field[Any]]) -> str:
+def docstring(settings: type[Settings], shown: list[Field[Any]], *, watched: bool) -> str:
     """Write the docstring of a public function: what it does, its parameters, an example."""
     reference = settings.reference
     about, found, example = inspect.cleandoc(reference).partition("\n>>> ")
@@ -131,7 +213,8 @@ def docstring(settings: type[Settings], shown: list[Field[Any]]) -> str:
                 break_on_hyphens=False,
             ),
         ]
-    lines += ["watch", "    Is told of every step: its name, and how far it is."]
+    if watched:
+        lines += ["watch", "    Is told of every step: its name, and how far it is."]
     if found:
         lines += ["", f">>> {example}".strip()]
     return "\n".join(lines)
@@ -171,7 +254,7 @@ def _declared(function: PublicFunction, f: Field[Any]) -> str:
     group = _declaring(_settings(function), f.name)
     written = f"{f.name}: {_annotation(group, f.name)}"
     if f.name in function.needed:
-        return written
+        return written.removesuffix(" | None")
     if f.default is not MISSING:
         return f"{written} = {f.default!r}"
     if f.default_factory is not MISSING:
@@ -205,8 +288,9 @@ def _imports(function: PublicFunction) -> list[str]:
     lines = [
         f"from {folder}.run import {function.run}",
         f"from {folder}.settings import {function.settings}",
-        f"from {folder}.result import {function.result}",
     ]
+    if function.result != "None":
+        lines.append(f"from {folder}.result import {function.result}")
     for name in _fields(settings):
         group = _declaring(settings, name)
         tree, _ = _class_tree(group)

@@ -115,6 +115,10 @@ def _refusal(why: str, hint: str) -> RefusedError:
     return RefusedError(f"{why} not shareable", hint=hint)
 
 
+INTERNAL_AND_SHARED = UsageError(
+    "an output is internal or shareable: --internal and --share exclude each other",
+    hint="--share alone",
+)
 # The reasons why something cannot be shared; the texts reveal nothing about the data.
 NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "attack": _refusal("attacks point at single people: they are", ASSESSED),

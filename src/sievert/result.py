@@ -4,13 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sievert.errors import UsageError
 from sievert.formatting import ENGLISH
 from sievert.formatting.remarks import Caution, Remark
 from sievert.roles import Roles
 from sievert.version import __version__
+
+if TYPE_CHECKING:
+    from sievert.report.page import Page
 
 
 class ShownResult:
@@ -65,6 +68,22 @@ class DescribedResult:
         texts = read_texts(None, language)
         with texts.spoken():
             return "\n".join(self._lines(texts))
+
+
+class DocumentResult:
+    """A result that is one page, with text for the terminal."""
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """The JSON of the command line."""
+        raise NotImplementedError
+
+    def page(self) -> "Page":
+        """The page."""
+        raise NotImplementedError
+
+    def text(self) -> str:
+        """The text for the terminal."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, repr=False)

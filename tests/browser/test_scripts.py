@@ -14,7 +14,7 @@ from helpers.payloads import NAMES, PAYLOADS, as_file
 from markupsafe import escape
 
 import sievert
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.formatting import printable
 from sievert.report import builder, html
 

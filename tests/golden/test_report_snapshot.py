@@ -19,7 +19,7 @@ import pytest
 
 import sievert
 from sievert.charts.rendering import svg
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = Path(__file__).parent / "hospital_report.md"

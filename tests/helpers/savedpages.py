@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.formatting import LANGUAGES
 from sievert.formatting.recognition import recognise_all
 from sievert.report import html

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import sievert.commands.compromise.api as intrusion
-from sievert.commands.compromise.run import multiples
+import sievert
+from sievert.commands.compromise.run import QUERIES, multiples
 from sievert.methods import Queries, add_noise, draw_sample, range_queries, restrict_queries
 
 RECORDS, REPLICATES, SEED = 200, 2, 5
@@ -185,7 +185,7 @@ CASES: dict[str, tuple[str, tuple[float, ...], dict[str, Any], Any]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_every_cell(case: str) -> None:
     method, parameters, options, matches = CASES[case]
-    found = intrusion.compromise(
+    found = sievert.compromise(
         TABLE, KNOWN, "pay", method=method, parameters=parameters, replicates=REPLICATES,
         seed=SEED, epsilon=EPSILONS, **options,
     )  # fmt: skip
@@ -228,10 +228,10 @@ def test_sampling_is_the_papers_formula() -> None:
 
 def test_utility() -> None:
     """The error of range means, by walking over the records."""
-    found = intrusion.compromise(
+    found = sievert.compromise(
         TABLE, KNOWN, "pay", parameters=[0.5], replicates=REPLICATES, seed=SEED
     )
-    queries = range_queries(CODES, SECRET, DOMAIN, intrusion.QUERIES, SEED)
+    queries = range_queries(CODES, SECRET, DOMAIN, QUERIES, SEED)
     everybody = set(range(RECORDS))
     errors = []
     for number in range(REPLICATES):
@@ -264,10 +264,10 @@ def test_the_unit_does_not_matter(method: str) -> None:
     """Tenths, rounded to tenths, leave what whole numbers leave: 3·0.1 is 0.3."""
     tenths = {**TABLE, "pay": [f"{int(p) / 10}4" for p in TABLE["pay"]]}
     parameters = {"sampling": [0.2], "query": [4.0], "noise": [50.0]}[method]
-    plain = intrusion.compromise(
+    plain = sievert.compromise(
         TABLE, KNOWN, "pay", method=method, parameters=parameters, replicates=REPLICATES
     )
-    small = intrusion.compromise(
+    small = sievert.compromise(
         tenths, KNOWN, "pay", method=method, parameters=parameters, replicates=REPLICATES, step=0.1
     )
     for a, b in zip(plain.curves["pay"][0].points, small.curves["pay"][0].points, strict=True):

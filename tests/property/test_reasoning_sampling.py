@@ -23,7 +23,8 @@ from sievert.attacks.reasoning import chains, posterior
 from sievert.attacks.reasoning.candidates import CandidatePairs
 from sievert.attacks.reasoning.chains import Block, ChainSamples, Progress, SamplingPlan
 from sievert.attacks.reasoning.horizontal.release import HorizontalModel
-from sievert.attacks.reasoning.model import Buckets, Factor, ReasoningSettings, normalise
+from sievert.attacks.reasoning.model import Buckets, Factor, normalise
+from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.attacks.reasoning.vertical.release import VerticalModel
 
 SEEDS = tried(100, soak=200)

@@ -18,7 +18,7 @@ from helpers.commandline import command_line, run
 
 import sievert
 from sievert.commands.assess.result import Assessment
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.errors import RefusedError, UsageError
 from sievert.measures import BY_ID
 from sievert.policy import GateReason, Judgement, judge, parse_policy

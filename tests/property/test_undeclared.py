@@ -18,7 +18,7 @@ import pytest
 import sievert
 import sievert.commands.assess.run  # its MEASURES are replaced too
 from sievert import measures
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.measure import ALWAYS, MeasureResult, undefined
 from sievert.report import html, markdown, texts

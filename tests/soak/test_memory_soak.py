@@ -21,7 +21,7 @@ from sievert.sources import isolation
 def note(needed, what, hint):
     print(json.dumps(needed + machine.resident_memory(os.getpid())))
 isolation.require_memory = note
-import sievert.commands.compare.run as a, sievert.commands.attack.run as b
+import sievert.commands.compare.run as a, sievert.commands.attack.attacked_release as b
 import sievert.commands.limit.finite as c
 a.require_memory = b.require_memory = c.require_memory = note
 chance = random.Random(1)

@@ -61,6 +61,19 @@ UNITS = {
 }
 
 
+# In the JSON of an attack, besides its numbers, parts and details.
+OF_EVERY_ATTACK = frozenset({"reading", "worst_class", "columns", "values"})
+
+
+def _read_numbers(data: Mapping[str, Any]) -> dict[str, Value]:
+    """Read the numbers among the entries of the JSON back: they have a risky side."""
+    return {
+        name: Value.from_dict(name, entry)
+        for name, entry in data.items()
+        if isinstance(entry, Mapping) and "riskier" in entry and "value" in entry
+    }
+
+
 def value(name: str, number: float | None, reason: str | None = None) -> Value:
     """A number with its unit and its risky side."""
     unit, riskier = UNITS[name] if name in UNITS else (BY_ID[name].unit, BY_ID[name].riskier)
@@ -82,6 +95,25 @@ class Group:
     numbers: Mapping[str, Value] = field(default_factory=dict)
     values: Mapping[str, str | None] | None = None
 
+    @classmethod
+    def from_dict(
+        cls, data: Mapping[str, Any], units: Mapping[str, Mapping[str, str]] | None = None
+    ) -> "Group":
+        """Read a group back from the JSON; in a list the `units` stand above it."""
+        if units is None:
+            numbers = _read_numbers(data)
+        else:
+            numbers = {
+                name: Value(name, data[name], unit["unit"], unit["riskier"])
+                for name, unit in units.items()
+            }
+        return cls(records=data["records"], numbers=numbers, values=data.get("values"))
+
+    def number(self, name: str) -> float | None:
+        """A number of the group; None where it has none."""
+        own = self.numbers.get(name)
+        return None if own is None else own.value
+
     def to_dict(self, units: bool = True) -> dict[str, Any]:
         """As it stands in the JSON; in a list of such groups the units stand above the list."""
         numbers = {k: v.to_dict() if units else v.value for k, v in self.numbers.items()}
@@ -95,6 +127,12 @@ class Listed:
 
     number: int
     groups: tuple[Group, ...]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Listed":
+        """Read the values back from the JSON."""
+        groups = (Group.from_dict(entry, data["units"]) for entry in data["listed"])
+        return cls(number=data["number"], groups=tuple(groups))
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -115,6 +153,12 @@ class Column:
     number: Value
     values: Listed
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Column":
+        """Read a column back from the JSON."""
+        (number,) = _read_numbers(data).values()
+        return cls(number=number, values=Listed.from_dict(data["values"]))
+
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         return {self.number.id: self.number.to_dict(), "values": self.values.to_dict()}
@@ -131,6 +175,37 @@ class Attack:
     values: Listed | None = None
     parts: Mapping[str, "Attack"] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Attack":
+        """Read an attack back from the JSON: its numbers and its parts are known by their form."""
+        numbers = _read_numbers(data)
+        parts = {
+            name: cls.from_dict(entry)
+            for name, entry in data.items()
+            if isinstance(entry, Mapping) and "reading" in entry
+        }
+        columns = data.get("columns") or {}
+        worst = data.get("worst_class")
+        values = data.get("values")
+        return cls(
+            numbers=numbers,
+            reading=data["reading"],
+            worst=None if worst is None else Group.from_dict(worst),
+            columns={name: Column.from_dict(entry) for name, entry in columns.items()},
+            values=None if values is None else Listed.from_dict(values),
+            parts=parts,
+            details={
+                name: entry
+                for name, entry in data.items()
+                if name not in OF_EVERY_ATTACK and name not in numbers and name not in parts
+            },
+        )
+
+    def number(self, name: str) -> float | None:
+        """A number of the attack; None where it has none."""
+        own = self.numbers.get(name)
+        return None if own is None else own.value
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""

@@ -4,16 +4,18 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from sievert.cli.messages import INTERNAL_AND_SHARED, say
-from sievert.errors import NOT_SHAREABLE
-from sievert.result import DescribedResult, Result, ShownResult
-from sievert.session import Steps
-from sievert.settings.command import ListCommand, PageCommand
+from sievert.cli.messages import INTERNAL, say, tell
+from sievert.errors import INTERNAL_AND_SHARED, NOT_SHAREABLE
+from sievert.result import DescribedResult, DocumentResult, Result, ShownResult
+from sievert.session import Steps, no_progress
+from sievert.settings.command import DocumentCommand, LinesCommand, PageCommand
 from sievert.settings.groups import EngineSettings, ReadingSettings, RoleSettings, hierarchy_files
 from sievert.settings.option import Parameter, parameters
 
+R = TypeVar("R")
+S = TypeVar("S")
 SHAREABLE = ("assess", "compare")  # the commands whose verdicts may be shared
 
 
@@ -29,7 +31,6 @@ class PageCall:
     def work(self) -> int:
         """Do the work, write and print the result; return the exit code."""
         from sievert.cli.outputs import Outputs
-        from sievert.cli.progress import Watch
 
         settings = self.settings
         settings.check_output()
@@ -43,8 +44,7 @@ class PageCall:
         if settings.internal and settings.share:
             raise INTERNAL_AND_SHARED
         outputs = Outputs(settings, self._inputs())
-        with Watch() as watch:
-            result = self.run(settings.as_typed(), watch)
+        result = watched(self.run, settings.as_typed(), shown=True)
         passed = result.passed
         shown: ShownResult = result
         if settings.share:
@@ -102,28 +102,64 @@ class PageCall:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListCall:
+class LinesCall:
     """A call of a command whose result is a few lines of text."""
 
-    settings: ListCommand
+    settings: LinesCommand
     run: Callable[[Any, Steps], DescribedResult]
 
     def work(self) -> int:
         """Do the work, write its JSON and print its lines; return the exit code."""
         from sievert.cli.outputs import check_outputs, write_json
-        from sievert.cli.progress import Watch
 
         settings = self.settings
         settings.check()
         inputs = settings.read_files()
         check_outputs([settings.json], inputs, force=settings.force)
-        with Watch() as watch:
-            result = self.run(settings.as_typed(), watch)
+        result = watched(self.run, settings.as_typed(), shown=settings.shows_progress)
         if settings.json is not None:
             write_json(settings.json, result.to_dict(), inputs, force=settings.force)
-        if settings.json != "-":
+        if settings.is_printed:
             say(f"{result.describe(settings.language)}\n")
-        return 0 if result.passed else 1
+        return 0 if result.passed else settings.failure_code
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentCall:
+    """A call of a command whose result is a document, such as a page of saved results."""
+
+    settings: DocumentCommand
+    run: Callable[[Any, Steps], DocumentResult]
+
+    def work(self) -> int:
+        """Do the work, write its JSON and its page, and print its text; return the exit code."""
+        from sievert.cli.outputs import check_outputs, write_json, write_page
+
+        settings = self.settings
+        settings.check()
+        if settings.internal:
+            tell(INTERNAL)
+        inputs = settings.read_files()
+        outputs = (settings.json, settings.html, settings.markdown)
+        check_outputs(outputs, inputs, force=settings.force)
+        result = watched(self.run, settings, shown=settings.shows_progress)
+        if settings.json is not None:
+            write_json(settings.json, result.to_dict(), inputs, force=settings.force)
+        if settings.has_page:
+            write_page(result.page(), settings, inputs, force=settings.force)
+        if settings.json != "-":
+            say(result.text())
+        return 0
+
+
+def watched(run: Callable[[S, Steps], R], settings: S, *, shown: bool) -> R:
+    """Run a command; its steps are `shown` on stderr if they take longer than a second."""
+    if not shown:
+        return run(settings, no_progress)
+    from sievert.cli.progress import Watch
+
+    with Watch() as watch:
+        return run(settings, watch)
 
 
 def _changes(parameter: Parameter, value: Any) -> bool:

@@ -9,11 +9,11 @@ from typing import TextIO
 
 from sievert.cli import parser
 from sievert.errors import (
+    INTERNAL_AND_SHARED,
     NOT_SHAREABLE,
     ExhaustedError,
     InvariantError,
     SievertError,
-    UsageError,
     is_out_of_memory,
 )
 from sievert.formatting import ENGLISH, nearest
@@ -23,10 +23,6 @@ from sievert.sources.isolation import is_short_of_addresses
 OF_VALUES = ("na", "suppressed", "value", "alpha_value", "domain")
 MOST_LOOKED_AT = 10_000  # files of a directory that are compared with a mistyped name
 
-INTERNAL_AND_SHARED = UsageError(
-    "an output is internal or shareable: --internal and --share exclude each other",
-    hint="--share alone",
-)
 # Errors that say nothing about the data: with --share they are shown as they are.
 ABOUT_SHARING = (*NOT_SHAREABLE.values(), INTERNAL_AND_SHARED)
 INTERNAL = "note: --internal is no longer needed: every output is internal without --share\n"

@@ -14,6 +14,7 @@ from sievert.errors import UsageError, require
 from sievert.formatting import printable
 from sievert.result import Result
 from sievert.settings.command import PageCommand
+from sievert.settings.groups import Place
 from sievert.settings.option import STDIN
 from sievert.version import __version__
 
@@ -29,11 +30,11 @@ class PageFiles(Protocol):
     """Options that name the files of a page."""
 
     @property
-    def html(self) -> Path | None:
+    def html(self) -> Place | None:
         """The file of HTML."""
 
     @property
-    def markdown(self) -> Path | None:
+    def markdown(self) -> Place | None:
         """The file of Markdown."""
 
     def check_endings(self) -> None:
@@ -192,7 +193,7 @@ def write_page(page: Page, options: PageFiles, sources: list[Any], *, force: boo
     write(page, options.html, options.markdown, sources=sources, force=force)
     for path in (options.html, options.markdown):
         if path is not None:
-            announce(path)
+            announce(Path(path))
 
 
 def timings(result: Result) -> dict[str, Any]:

@@ -27,32 +27,38 @@ def _command(name: str) -> CommandPlace:
     return CommandPlace(folder=f"commands.{name}", settings=f"{name.capitalize()}Settings")
 
 
-COMMANDS: dict[str, CommandPlace | str] = {
+def _ledger(word: str) -> CommandPlace:
+    return CommandPlace(
+        folder="commands.ledger", settings=f"Ledger{word.capitalize()}Settings", run=f"run_{word}"
+    )
+
+
+COMMANDS: dict[str, CommandPlace] = {
     "assess": _command("assess"),
-    "attack": "analyses.attack",
+    "attack": _command("attack"),
     "compare": _command("compare"),
-    "compromise": "analyses.compromise",
+    "compromise": _command("compromise"),
     "limit": _command("limit"),
     "protect": _command("protect"),
     "hierarchies": _command("hierarchies"),
     "explain": _command("explain"),
-    "sketch": "sketch.sketch",
-    "synthetic": "synthetic.synthetic",
-    "ledger add": "ledger.add",
-    "ledger check": "ledger.check",
-    "ledger show": "ledger.show",
-    "count": "states.count",
-    "merge": "states.merge",
-    "update": "states.update",
-    "columns": "documents.columns",
-    "report": "documents.report",
-    "paper": "documents.paper",
-    "measures": "documents.measures",
-    "policy check": "documents.check",
-    "doctor": "doctor.doctor",
+    "sketch": _command("sketch"),
+    "synthetic": _command("synthetic"),
+    "ledger add": _ledger("add"),
+    "ledger check": _ledger("check"),
+    "ledger show": _ledger("show"),
+    "count": CommandPlace(folder="commands.state", settings="CountSettings", run="run_count"),
+    "merge": CommandPlace(folder="commands.state", settings="MergeSettings", run="run_merge"),
+    "update": CommandPlace(folder="commands.state", settings="UpdateSettings", run="run_update"),
+    "columns": _command("columns"),
+    "report": CommandPlace(folder="commands.report", settings="ReportPageSettings"),
+    "paper": CommandPlace(folder="papers", settings="PaperSettings"),
+    "measures": _command("measures"),
+    "policy check": CommandPlace(folder="commands.policy", settings="PolicyCheckSettings"),
+    "doctor": _command("doctor"),
     "serve": CommandPlace(folder="cli.serve", settings="ServeSettings"),
-    "workbench": "workbench.workbench",
-    "run": "workbench.run",
+    "workbench": CommandPlace(folder="cli.workbench", settings="WorkbenchSettings"),
+    "run": CommandPlace(folder="cli.workbench", settings="RunSettings", run="run_session"),
     "help": CommandPlace(folder="cli.help", settings="HelpSettings"),
     "completion": CommandPlace(folder="cli.completion", settings="CompletionSettings"),
 }
@@ -82,33 +88,20 @@ LISTS = {"--quasi", "-q", "--qi", "--sensitive", "-s", "--sa", "--identifier", "
 def settings_of(command: str) -> type[Command]:
     """Import the settings of a command."""
     place = COMMANDS[command]
-    assert isinstance(place, CommandPlace)
     module = import_module(f"sievert.{place.folder}.settings")
     settings: type[Command] = getattr(module, place.settings)
     return settings
 
 
-def function_of(command: str) -> Callable[..., Any]:
-    """Import the function of a command whose options are its arguments."""
+def work_of(command: str) -> Callable[..., Any]:
+    """Import the function that does the work of a command."""
     place = COMMANDS[command]
-    assert isinstance(place, str)
-    module, _, name = place.partition(".")
-    function: Callable[..., Any] = getattr(import_module(f"sievert.cli.{module}"), name)
-    return function
+    work: Callable[..., Any] = getattr(import_module(f"sievert.{place.folder}.run"), place.run)
+    return work
 
 
-def described(command: str) -> type[Command] | Callable[..., Any]:
-    """Import the class or function with the docstring of a command."""
-    is_function = isinstance(COMMANDS[command], str)
-    return function_of(command) if is_function else settings_of(command)
-
-
-def parameters_of(command: str) -> tuple[Any, ...]:
+def parameters_of(command: str) -> tuple[Parameter, ...]:
     """List the arguments and options of a command."""
-    if isinstance(COMMANDS[command], str):
-        from sievert.cli.parameters import parameters as of_function
-
-        return of_function(function_of(command))
     return parameters(settings_of(command))
 
 

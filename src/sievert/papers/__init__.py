@@ -1,27 +1,27 @@
 """Five papers recomputed: every table and figure that the text determines, beside what is printed.
 
-One folder a paper; each has `paper(given) -> Paper`, and `TAKES`, the names of the tables it can
-be given. `NAMES` are those of the command line.
+Each paper has a folder with `paper(given) -> Paper`, and `TAKES`, the names of the tables that it
+can be given. `NAMES` are the names of papers on the command line.
 """
 
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, get_args
 
 from sievert.errors import InputError, require, unknown
-from sievert.papers.claims import Given, Paper
+from sievert.papers.settings import PaperName
 
-NAMES = (
-    "itpr",
-    "discrimination-rate",
-    "mutual-information",
-    "relative-risk",
-    "approximate-compromise",
-)
+if TYPE_CHECKING:
+    from sievert.papers.claims import Given, Paper
+
+NAMES: tuple[str, ...] = get_args(PaperName)
 
 
-def recompute(name: str, given: Given | None = None) -> Paper:
-    """One paper, recomputed now."""
+def recompute(name: str, given: "Given | None" = None) -> "Paper":
+    """Recompute one paper now."""
+    from sievert.papers.claims import Given
+
     if name not in NAMES:
         raise unknown("paper", name, NAMES)
     given = given or Given()
@@ -43,7 +43,7 @@ def recompute(name: str, given: Given | None = None) -> Paper:
 
 
 def takes(name: str) -> tuple[str, ...]:
-    """The names of the tables that a paper can be given."""
+    """List the names of the tables that a paper can be given."""
     names: tuple[str, ...] = _module(name).TAKES
     return names
 

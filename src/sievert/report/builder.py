@@ -24,7 +24,7 @@ from sievert.report.first_screen import (
     what_was_assessed,
 )
 from sievert.report.limits import asked, basis, is_plan, limits_of
-from sievert.report.numbers import unit
+from sievert.report.numbers import RISKY, WORSE, unit
 from sievert.report.overview import Overview
 from sievert.report.page import (
     Block,
@@ -65,8 +65,6 @@ TITLES: dict[str | None, tuple[str, str]] = {
     "ledger": ("front.title_ledger", "front.title_ledger_named"),
     "sketch": ("front.title_sketch", "front.title_sketch_named"),
 }
-RISKY = {"high": "risky.high", "low": "risky.low", "neither": "risky.neither"}
-WORSE = {"high": "worse.high", "low": "worse.low"}
 HELPS = {"explain": 1, "compare": 0}  # which of their sentences says what would help
 
 
@@ -269,7 +267,7 @@ def _chapters(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Chapter
 
 def _attacks(part: ReportPart) -> Iterator[Chapter]:
     """The attacks that an assessment brings along."""
-    if part.kind == "assess" and "attacks" in part.data:
+    if part.kind == "assess" and part.read(Overview).attacked:
         attack = page_module("attack")
         blocks = attack.blocks(part) or (Paragraph(part.texts("words.none")),)
         points = tuple(attack.points(part))

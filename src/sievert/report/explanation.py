@@ -116,7 +116,7 @@ class ColumnShapley:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class PopulationEstimate:
     """An estimate for the population: its value, and what is known of its error."""
 
     value: float | None
@@ -128,7 +128,7 @@ class Estimate:
     taken: str | None  # the model that it was taken from
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Estimate":
+    def from_dict(cls, data: Mapping[str, Any]) -> "PopulationEstimate":
         """Read an entry of the JSON."""
         details = data.get("details") or {}
         return cls(
@@ -168,7 +168,7 @@ class PopulationChapter:
     size: int | None
     fraction: float | None
     alpha: float | None  # how much of a match a missing value is
-    estimates: Mapping[str, Estimate]
+    estimates: Mapping[str, PopulationEstimate]
     totals: Mapping[str, TotalFlags]  # by secret
 
     @classmethod
@@ -176,7 +176,7 @@ class PopulationChapter:
         """Read the chapter of an assessment or an explanation from its whole JSON."""
         about = data.get("population") or {}
         estimates = {
-            name: Estimate.from_dict(entry)
+            name: PopulationEstimate.from_dict(entry)
             for name, entry in about.items()
             if isinstance(entry, Mapping) and "value" in entry
         }

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os.path import commonprefix
+from typing import Protocol
 
 from sievert.formatting import make_unique, middle_cut, own_name, percent, printable, significant
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
 from sievert.report.page import Paragraph
-from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
+from sievert.report.parts import NumberText, NumberWriter, ReportPart
 from sievert.report.texts import Texts
 
 SHARES = {"unique_records"}  # of people: in per cent
@@ -20,6 +21,9 @@ ENDINGS = re.compile(
     r"\.(csv|tsv|txt|parquet|pq|arrow|feather|json|jsonl|ndjson)(\.[a-z0-9]{2,4})?", re.I
 )
 NOTHING = 1e-3  # bits: a ratio to less is not disclosed
+# The side of a measure that is risky, and of a loss that is worse.
+RISKY = {"high": "risky.high", "low": "risky.low", "neither": "risky.neither"}
+WORSE = {"high": "worse.high", "low": "worse.low"}
 # In place of a number, by the reason why it is not there.
 WHY: Mapping[str, str] = {
     UNBOUNDED: "words.unbounded",
@@ -149,17 +153,38 @@ def side_by_side(
         yield slice(start, last), many if number > width else caption
 
 
+class PairingEvidence(Protocol):
+    """How records were paired, and the evidence, as `pairing` finds it."""
+
+    @property
+    def paired(self) -> bool | None:
+        """Whether they are; None where the evidence does not decide."""
+
+    @property
+    def by(self) -> str:
+        """By what: order, key, file or stated."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that decided."""
+
+    @property
+    def excess(self) -> Sequence[float]:
+        """Their standard deviations over chance."""
+
+
 def pairing_paragraphs(
-    part: ReportPart, pairings: Iterable[Data], names: Sequence[str] = ("",)
+    part: ReportPart, pairings: Iterable[PairingEvidence | None], names: Sequence[str] = ("",)
 ) -> list[Paragraph]:
     """What shows that tables are paired by their order, or that it cannot be told.
 
-    Of several releases, which have `names`, those come first of which the same is said.
+    `names` are those of several releases; one sentence says what is the same of several.
     """
     said: dict[tuple[str, str], list[str]] = {}
     for pairing, name in zip(pairings, names, strict=True):
-        if text := _pairing_text(part, pairing):
-            kind = "warning" if pairing["paired"] is None else ""
+        text = "" if pairing is None else _pairing_text(part, pairing)
+        if pairing is not None and text:
+            kind = "warning" if pairing.paired is None else ""
             said.setdefault((text, kind), []).append(name)
     paragraphs = []
     for (text, kind), these in said.items():
@@ -170,16 +195,16 @@ def pairing_paragraphs(
     return paragraphs
 
 
-def _pairing_text(part: ReportPart, pairing: Data) -> str:
+def _pairing_text(part: ReportPart, pairing: PairingEvidence) -> str:
     """What is said of one pairing: nothing of a key."""
-    if pairing.get("by") == "stated":
+    if pairing.by == "stated":
         return part.texts("pairing.stated")
-    if pairing.get("by") == "file":
+    if pairing.by == "file":
         return part.texts("pairing.file")
-    if pairing.get("by") != "order":
+    if pairing.by != "order":
         return ""
-    if pairing["paired"] is None:
+    if pairing.paired is None:
         return part.texts("pairing.unknown")
-    first, second = map(part.writer.name, pairing["columns"])
-    one, other = map(part.writer.number, pairing["excess"])
+    first, second = map(part.writer.name, pairing.columns)
+    one, other = map(part.writer.number, pairing.excess)
     return part.texts("pairing.order", first=first, second=second, one=one, other=other)

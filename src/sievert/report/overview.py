@@ -139,6 +139,7 @@ class Overview:
     original: Judgement | None  # of a comparison: the policy held against the original
     releases: tuple[JudgedRelease, ...]  # of a comparison, or synthetic tables
     controlled: bool  # whether attacks were compared with a control group
+    attacked: bool  # whether an assessment brings attacks along
     budget: bool  # whether the policy says nothing of suppressed records, but a setting does
     drops: bool  # whether suppressed records are left out of a release
     dropped_columns: tuple[str, ...]  # columns that a release lacks
@@ -160,6 +161,7 @@ class Overview:
             original=read_judgement(data.get("original") or {}),
             releases=releases,
             controlled=data.get("control") is not None,
+            attacked="attacks" in data,
             budget=bool(data.get("budget")),
             drops=data.get("suppressed_rows") == DROPPED,
             dropped_columns=tuple(data.get("dropped_columns") or ()),

@@ -13,8 +13,10 @@ from sievert.settings.groups import (
     Language,
     OutputSettings,
     PageSettings,
+    Place,
     ReadingSettings,
     RoleSettings,
+    check_page_endings,
 )
 from sievert.settings.option import STDIN, OptionFacts, Settings, option
 
@@ -95,8 +97,53 @@ class PageCommand(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListCommand(Command):
-    """The settings of a command whose result is a few lines of text."""
+class LinesCommand(Command):
+    """The settings of a command whose result is a few lines of text.
+
+    A command that has an option declares a field of its name; the properties are for the others.
+    """
+
+    @property
+    def json(self) -> str | None:
+        """The file of JSON; - is stdout."""
+        return None
+
+    @property
+    def force(self) -> bool:
+        """Whether a file that is there is replaced."""
+        return False
+
+    @property
+    def language(self) -> str:
+        """The language of the terminal."""
+        return ENGLISH
+
+    @property
+    def is_printed(self) -> bool:
+        """Tell whether the lines are printed: not if stdout has the JSON."""
+        return self.json != "-"
+
+    @property
+    def failure_code(self) -> int:
+        """The exit code where the answer is no."""
+        return 1
+
+    @property
+    def shows_progress(self) -> bool:
+        """Tell whether stderr shows what takes longer than a second."""
+        return True
+
+    def check(self) -> None:
+        """Refuse combinations of options that only the command line has."""
+
+    def as_typed(self) -> Self:
+        """Return the settings of the work itself, where the command line means more by them."""
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListCommand(LinesCommand):
+    """The settings of a command whose result is a few lines of text, with the usual outputs."""
 
     json: str | None = option(
         "Write it to this file; - is stdout.",
@@ -118,12 +165,55 @@ class ListCommand(Command):
         side="command line",
     )
 
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentCommand(Command):
+    """The settings of a command whose result is a document, such as a page of saved results.
+
+    A command that has an option declares a field of its name; the properties are for the others.
+    """
+
+    @property
+    def json(self) -> str | None:
+        """The file of JSON; - is stdout."""
+        return None
+
+    @property
+    def html(self) -> Place | None:
+        """The file of the page as HTML."""
+        return None
+
+    @property
+    def markdown(self) -> Place | None:
+        """The file of the page as Markdown."""
+        return None
+
+    @property
+    def force(self) -> bool:
+        """Whether files that are there are replaced."""
+        return False
+
+    @property
+    def internal(self) -> bool:
+        """Whether --internal was typed, which is no longer needed."""
+        return False
+
+    @property
+    def has_page(self) -> bool:
+        """Tell whether the page is written to a file."""
+        return self.html is not None or self.markdown is not None
+
+    @property
+    def shows_progress(self) -> bool:
+        """Tell whether stderr shows what takes longer than a second."""
+        return True
+
     def check(self) -> None:
         """Refuse combinations of options that only the command line has."""
 
-    def as_typed(self) -> Self:
-        """Return the settings of the work itself, where the command line means more by them."""
-        return self
+    def check_endings(self, *, existing: bool = True) -> None:
+        """Refuse a page whose name has another ending; with `existing` also of a file there is."""
+        check_page_endings(self.html, self.markdown, existing=existing)
 
 
 @dataclass(frozen=True, kw_only=True)

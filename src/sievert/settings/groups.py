@@ -65,8 +65,8 @@ def _mark(given: str, _flag: str) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoleSettings(Settings):
-    """Who is who among the columns."""
+class ColumnRoleSettings(Settings):
+    """The roles of the columns, and the policy that may state them."""
 
     heading: ClassVar[str] = "Roles"
 
@@ -101,6 +101,12 @@ class RoleSettings(Settings):
         reader=PATH,
         reads=True,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleSettings(ColumnRoleSettings):
+    """The roles of the columns, and what is said of their values."""
+
     hierarchies: Mapping[str, Any] | None = option(
         "COL=FILE (as ARX writes them, or a tree: .toml, .json), COL=interval:5,10, "
         "quantile:16,8, ends:18,85, prefix:4,3, date:month,year, order:2,4, top:20,5; or FILE.toml "
@@ -391,12 +397,18 @@ class PageSettings(Settings):
 
     def check_endings(self, *, existing: bool = True) -> None:
         """Refuse a page whose name has another ending; with `existing` also of a file there is."""
-        for path, what, endings in (
-            (self.html, "an HTML page", (".html", ".htm")),
-            (self.markdown, "Markdown", (".md", ".markdown")),
-        ):
-            if path is not None:
-                right = str(path) == STDIN or path.suffix.lower() in endings
-                hint = str(path.with_suffix(endings[0])) if path.name else f"page{endings[0]}"
-                later = not existing and os.path.lexists(path)
-                require(right or later, f"{what} ends in {' or '.join(endings)}", hint=hint)
+        check_page_endings(self.html, self.markdown, existing=existing)
+
+
+def check_page_endings(html: Place | None, markdown: Place | None, *, existing: bool) -> None:
+    """Refuse a page whose name has another ending; with `existing` also of a file there is."""
+    for given, what, endings in (
+        (html, "an HTML page", (".html", ".htm")),
+        (markdown, "Markdown", (".md", ".markdown")),
+    ):
+        if given is not None:
+            path = Path(given)
+            right = str(path) == STDIN or path.suffix.lower() in endings
+            hint = str(path.with_suffix(endings[0])) if path.name else f"page{endings[0]}"
+            later = not existing and os.path.lexists(path)
+            require(right or later, f"{what} ends in {' or '.join(endings)}", hint=hint)

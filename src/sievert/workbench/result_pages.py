@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sievert.commands.report.api import SavedResult, build_page
+from sievert.commands.report.run import SavedResult, build_page
 from sievert.policy import Verdict
 from sievert.report import html
 from sievert.report.builder import ReportSettings, make_part

@@ -16,7 +16,7 @@ from helpers.recoding import LADDER
 import sievert
 from sievert.commands.assess import helpful_changes
 from sievert.commands.assess import result as options
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.counts.recoded import type_order
 from sievert.measurement import subset_chapters as explanation
 from sievert.report import html, markdown

@@ -16,7 +16,7 @@ import pytest
 from helpers.commandline import run
 
 import sievert
-from sievert.commands.attack import api as attacking
+from sievert.commands.attack import run as attacking
 from sievert.errors import ExhaustedError, InputError, UsageError
 
 QUASI = ["age", "zip"]

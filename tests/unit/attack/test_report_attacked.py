@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.savedpages import check_saved
 
 import sievert
 from sievert import methods
+from sievert.attacks.attack import Attack
 from sievert.charts import Bar
 from sievert.charts.curves import running, shares
 from sievert.commands.attack import page as attacked
 from sievert.commands.attack import reasoning_chapter as reasoning
+from sievert.commands.attack.result import Attacks
 from sievert.formatting import percent
 from sievert.report import texts
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
@@ -175,6 +178,25 @@ def test_pictures_show_what_their_tables_say(name: str, results: dict[str, Any])
                 assert value["shown"] == percent(value["number"])
 
 
+@pytest.mark.parametrize("show_values", [False, True])
+def test_a_saved_result_has_the_same_page(show_values: bool) -> None:
+    tree = {f"{CELL}d{i}": [f"half {i // 2}", "any"] for i in range(4)}
+    result = sievert.attack(
+        ORIGINAL, ORIGINAL, QUASI, "disease", register=REGISTER, key="id",
+        value={"disease": f"{CELL}d1"}, hierarchies={"disease": tree}, show_values=show_values,
+    )  # fmt: skip
+    check_saved(result)
+    read = Attacks.from_dict(result.to_dict())
+    rate = read.attacks["identity"]["black_box"].columns["age"].number
+    assert rate == result.attacks["identity"]["black_box"].columns["age"].number
+    assert read.attacks["semantic"]["disease"].parts["level_1"].parts["skewness"].reading
+
+
+def test_saved_results_of_other_attackers_have_the_same_pages() -> None:
+    check_saved(two_worlds(20))
+    check_saved(sievert.attack(ORIGINAL, None, QUASI, "disease"))
+
+
 # -- numbers --------------------------------------------------------------------------------------
 
 
@@ -255,7 +277,7 @@ def test_chains_that_do_not_agree_give_no_headline(results: dict[str, Any]) -> N
 def test_without_the_original(results: dict[str, Any]) -> None:
     data = results["hopes"]
     part = part_of(data)
-    assert reasoning.state(data["attacks"]["reasoning"]["disease"]) == "expects"
+    assert reasoning.state(Attack.from_dict(data["attacks"]["reasoning"]["disease"])) == "expects"
     text = everything(part)
     assert "cannot be told without the original" in text and "white-box" not in text
     assert "undefined" not in text

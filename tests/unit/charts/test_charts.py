@@ -21,7 +21,7 @@ import sievert
 from sievert import charts
 from sievert.charts import BandPoint, Bar, Dot, band, bars, risk_utility_chart
 from sievert.charts.rendering import draw, fit
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.errors import InvariantError, UsageError
 from sievert.report import html
 

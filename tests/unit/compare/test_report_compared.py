@@ -17,7 +17,7 @@ from helpers.savedpages import check_saved
 import sievert
 from sievert.commands.compare import page as compared
 from sievert.commands.compare.view import ComparisonView
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.formatting import significant
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sievert
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.counts.coded import CodedPeople
 from sievert.counts.memory_cells import PeopleCounter
 from sievert.report import html, markdown

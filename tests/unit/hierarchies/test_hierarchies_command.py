@@ -14,7 +14,7 @@ from helpers.commandline import run
 
 import sievert
 from sievert.commands.hierarchies.result import ProposedHierarchies
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.errors import InputError, UsageError
 from sievert.formatting.recognition import recognise_all
 from sievert.report import markdown

@@ -21,7 +21,7 @@ from sievert.cli import app
 from sievert.commands.protect import check as release_check
 from sievert.commands.protect import writing
 from sievert.commands.protect.settings import ProtectSettings
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.errors import InputError, InvariantError, RefusedError, UsageError
 from sievert.methods.full_domain import Search
 from sievert.methods.full_domain.nodes import Hints

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sievert
-from sievert.commands.report.api import build_page as build
+from sievert.commands.report.run import build_page as build
 from sievert.measures import BY_ID
 from sievert.report import html, markdown
 from sievert.report.builder import ReportSettings

@@ -27,7 +27,7 @@ BY_RECORD = {
 GLUED: dict[str, int] = {}
 # Keys that end in the id of a method, of a loss or of a number that a method gives: the recipes for
 # a method and for a loss say so.
-BY_RECIPE = {"commands/protect/page.py": 8}
+BY_RECIPE = {"commands/protect/page.py": 6}
 # Modules with strings of their own that look like keys: columns of files, places of limits.
 NO_PAGES = {"commands/ledger/store.py", "commands/policy/refusals.py", "report/summary.py"}
 PART = re.compile(r"[a-z0-9_.]*")

@@ -134,7 +134,7 @@ def test_merging_in_any_order_gives_the_bytes_of_the_whole(seed: int, tmp_path: 
 
 
 def test_packed_keys_give_the_same_bytes(tmp_path: Path) -> None:
-    from sievert.commands.sketch.run import SketchSettings, sketch_table
+    from sievert.commands.sketch.run import sketch_table
     from sievert.counts.packed.records import PackedRecords
     from sievert.roles import Roles
 
@@ -143,11 +143,11 @@ def test_packed_keys_give_the_same_bytes(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(table.select(kept), path := tmp_path / "t.parquet")
     keys = tuple(tuple(sorted(set(key) & set(kept))) for key in sketchtables.KEYS)
     roles, files = Roles(quasi=keys[-1], sensitive=tuple(sketchtables.SECRETS)), []
-    settings = SketchSettings(key_sets=None, subsets=None, salt=sketchtables.SALT, size=1 << 14)
     for large in (10**9, 1):
         with open_source(path, large=large) as (_, questions):
             assert isinstance(questions.memory, PackedRecords) == (large == 1)
-            files.append(sketch_table(questions, roles, keys, settings))
+            file = sketch_table(questions, roles, keys, size=1 << 14, salt=sketchtables.SALT)
+            files.append(file)
     assert files[0].to_bytes() == files[1].to_bytes() and not files[0].samples[2].complete
 
 

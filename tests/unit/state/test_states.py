@@ -713,3 +713,15 @@ def test_commands(tmp_path: Path) -> None:
     assessed = run_process("assess", str(tmp_path / "both"), "--json", "-")
     assert json.loads(assessed.stdout)["table"]["rows"] == 4
     assert os.path.exists(state)
+
+
+def test_a_table_is_added_with_another_delimiter(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("age,ill\n30,flu\n31,cold\n")
+    (tmp_path / "b.csv").write_text("age;ill\n32;flu\n33;cold\n34;cold\n")
+    state = tmp_path / "a.sievert"
+    sievert.count(tmp_path / "a.csv", "age", "ill", out=state)
+    assert sievert.update(state, add=tmp_path / "b.csv", delimiter=";").records == 5
+    with pytest.raises(TypeError, match="delimeter"):
+        sievert.update(state, compact=True, delimeter=";")
+    with pytest.raises(UsageError, match="where is the state"):
+        sievert.count(tmp_path / "a.csv", "age", "ill", out=None)

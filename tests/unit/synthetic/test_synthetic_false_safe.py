@@ -13,7 +13,7 @@ from helpers.synthetictables import Rows, as_dict, columns
 from helpers.workbooks import text_cell, xlsx
 
 import sievert
-from sievert.commands.report.api import build_page
+from sievert.commands.report.run import build_page
 from sievert.commands.synthetic.attacks.control import (
     _column_chance,
     differing_columns,

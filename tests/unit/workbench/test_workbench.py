@@ -378,11 +378,12 @@ def test_a_session_is_run_again_without_a_browser(
 
 
 def test_without_the_extra_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sievert.cli.workbench import workbench
+    from sievert.cli.workbench.run import run
+    from sievert.cli.workbench.settings import WorkbenchSettings
 
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(UsageError, match=r"pip install 'sievert\[workbench\]'"):
-        workbench(None)
+        run(WorkbenchSettings())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The attacker's model of a release: factors, groups, prior weights, and settings.
+"""The attacker's model of a release: factors, groups and prior weights.
 
 What an outsider knows of a person is cut into independent *factors*: one a column (the product
 model), or one for all columns together (the saturated model). A factor has *atoms*: the values
@@ -8,28 +8,20 @@ atoms.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints, Text
-from sievert.errors import UsageError, require, unknown
-from sievert.hierarchies import Hierarchy
+from sievert.attacks.reasoning.settings import Weights
+from sievert.errors import UsageError, require
 
-Weights = float | Mapping[Any, Any]
 BetaMixture = tuple[tuple[float, tuple[tuple[float, float], ...]], ...]  # weights and products
 NOBODY: Any = object()  # a secret that nothing is named after
 # Weights of a prior.
 LEAST = 1e-200
 MOST = 1e12
-CLOSED = "closed form"
-EXACT = "exact"
-GIBBS = "gibbs"
-METHODS = ("auto", CLOSED, EXACT, GIBBS)
-LIKELIHOODS = ("product", "saturated")
-DOMAINS = ("cross", "observed")
-MOST_CHAINS = 64
 
 
 @dataclass(frozen=True)
@@ -191,53 +183,3 @@ def _weight(name: str, given: Any) -> float:
     require(math.isfinite(weight) and weight > 0, f"{name} must be positive and finite")
     require(LEAST <= weight <= MOST, f"{name} must be from {LEAST:g} to {MOST:g}")
     return weight
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReasoningSettings:
-    """How to reason.
-
-    `domain` is "cross" (what is public: the domains of the columns), "observed" (what occurs in the
-    original), or the domains of some columns.
-    """
-
-    likelihood: str = "product"
-    alpha: Weights = 1.0
-    beta: Weights = 1.0
-    domain: str | Mapping[str, Any] = "cross"
-    method: str = "auto"
-    chains: int | None = None
-    sweeps: int | None = None
-    seed: int = 0
-    threads: int = 1
-    wildcard: bool = False
-    hierarchies: Mapping[str, Hierarchy | None] = field(default_factory=dict)
-
-    def check(self) -> None:
-        """Refuse what makes no sense for any table."""
-        named = "cross" if isinstance(self.domain, Mapping) else self.domain
-        for what, given, known in (
-            ("--likelihood:", self.likelihood, LIKELIHOODS),
-            ("--domain:", named, DOMAINS),
-            ("method:", self.method, METHODS),
-        ):
-            if given not in known:
-                raise unknown(what, str(given), known)
-        for name, number, least, most in (
-            ("--chains", self.chains, 2, MOST_CHAINS),
-            ("--sweeps", self.sweeps, 50, 10**9),
-            ("--seed", self.seed, 0, 2**63),
-        ):
-            whole = number is None or (isinstance(number, int) and least <= number <= most)
-            require(whole, f"{name} must be a whole number from {least} to {most:,}")
-
-    def check_columns(self, columns: Sequence[str]) -> None:
-        """Refuse domains of columns that nobody knows anything of."""
-        for column in self.domain if isinstance(self.domain, Mapping) else ():
-            if column not in columns:
-                raise unknown("--domain: column", column, columns)
-
-    @property
-    def observed(self) -> bool:
-        """Whether the original's values are the domain."""
-        return self.domain == "observed"

@@ -13,7 +13,8 @@ from sievert.arrays import Floats, Ints, Text
 from sievert.attacks.reasoning import chains
 from sievert.attacks.reasoning.chains import Block, ChainSamples, Progress, SamplingPlan
 from sievert.attacks.reasoning.horizontal.release import HorizontalModel
-from sievert.attacks.reasoning.model import GIBBS, ReasoningSettings, normalise
+from sievert.attacks.reasoning.model import normalise
+from sievert.attacks.reasoning.settings import GIBBS, ReasoningSettings
 from sievert.attacks.reasoning.vertical.release import VerticalModel
 from sievert.errors import require
 from sievert.measures.kernel import LN2, total
@@ -61,16 +62,18 @@ def believe(
     settings: ReasoningSettings,
     progress: Progress,
     *,
+    threads: int = 1,
     draws: bool = True,
 ) -> PosteriorBeliefs:
-    """Solve a model, by sampling if it has to be. `truth[v, s]` counts the original's records.
+    """Solve a model, by sampling in several `threads` if it has to be.
 
-    Without `draws` an exact solution has no printed learner and no draws of the population.
+    `truth[v, s]` counts the original's records. Without `draws` an exact solution has no printed
+    learner and no draws of the population.
     """
     many = MOST_HELD // max(1, sum(prior.size for prior in model.priors))
     many = int(np.clip(many, 100, DRAWS))
     if model.method == GIBBS:
-        return _sample(model, truth, settings, progress, many)
+        return _sample(model, truth, settings, progress, threads=threads, draws=many)
     block = model.exact()
     rng = np.random.default_rng([settings.seed, 0])
     attacker = normalise(block.expected)
@@ -107,8 +110,15 @@ def _mean_and_error(samples: Iterable[Floats]) -> tuple[Floats, float]:
 
 
 def _sample(
-    model: Model, truth: Ints | None, settings: ReasoningSettings, progress: Progress, draws: int
+    model: Model,
+    truth: Ints | None,
+    settings: ReasoningSettings,
+    progress: Progress,
+    *,
+    threads: int,
+    draws: int,
 ) -> PosteriorBeliefs:
+    """Sample the beliefs in chains, with so many `draws` of the population."""
     affordable = int(np.clip(WORK // max(1, model.work), 500, 20_000))
     sweeps = affordable if settings.sweeps is None else settings.sweeps
     quantities, reported = _quantities(truth, model.shape, settings.seed)
@@ -117,7 +127,7 @@ def _sample(
         quantities,
         reported,
         SamplingPlan.with_limit(settings.chains or model.chains, sweeps),
-        settings.threads,
+        threads,
         progress,
         draws,
         model.shape,

@@ -12,7 +12,7 @@ from sievert.attacks.reasoning.atoms import boxes, merge_positions
 from sievert.attacks.reasoning.candidates import CandidatePairs, distinct_rows
 from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.domains import Domain
-from sievert.attacks.reasoning.model import Factor, ReasoningSettings, value_weights
+from sievert.attacks.reasoning.model import Factor, value_weights
 from sievert.attacks.reasoning.posterior import (
     Model,
     believe,
@@ -20,11 +20,30 @@ from sievert.attacks.reasoning.posterior import (
     describe_secrets,
 )
 from sievert.attacks.reasoning.result import Reasoning
+from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.attacks.reasoning.value_sets import PositionSets
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.formatting.remarks import Remark
+from sievert.hierarchies import Hierarchy
+
+AddRemark = Callable[[Remark], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReasoningTask:
+    """One secret to reason about: the settings, what follows from them, and the other tables."""
+
+    settings: ReasoningSettings
+    hierarchies: Mapping[str, Hierarchy | None]  # of the columns
+    wildcard: bool  # whether a missing value matches any value
+    threads: int
+    original: Cube | None  # whom the attack is about; the secret is in its last column
+    ordered: bool  # whether the original is known record by record
+    listed: Cube | None  # the release record by record, if a belief is wanted for each record
+    progress: Progress
+    remark: AddRemark
 
 
 @dataclass(frozen=True)
@@ -43,7 +62,7 @@ class Victims:
         domains: Sequence[Domain],
         secrets: Sequence[Text],
         ordered: bool,
-        remark: Callable[[Remark], None],
+        remark: AddRemark,
     ) -> Self:
         """The people of the original, the secret in its last column.
 
@@ -78,7 +97,7 @@ def positions(cube: Cube, domains: Sequence[Domain]) -> Ints:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """The release's columns and secrets, the victims, and how to reason."""
+    """The release's columns and secrets, the victims, and the task."""
 
     secret: str
     columns: tuple[str, ...]
@@ -86,13 +105,19 @@ class Problem:
     counts: Ints  # released records of each secret
     domains: Sequence[Domain]
     victims: Victims
-    settings: ReasoningSettings
+    task: ReasoningTask
+
+    @property
+    def settings(self) -> ReasoningSettings:
+        """The options of the attacker."""
+        return self.task.settings
 
     @property
     def keys(self) -> int:
-        """How many combinations of values the attacker thinks possible."""
-        combination_count = math.prod(len(domain) for domain in self.domains)
-        return len(self.victims.places) if self.settings.observed else combination_count
+        """The number of combinations of values that the attacker thinks possible."""
+        if self.settings.takes_original_domain:
+            return len(self.victims.places)
+        return math.prod(len(domain) for domain in self.domains)
 
     def _weights(self, place: int) -> Floats:
         return value_weights(
@@ -219,12 +244,14 @@ class Problem:
 
     # -- the end ------------------------------------------------------------------------------
 
-    def reason(self, model: Model, progress: Progress, details: Mapping[str, Any]) -> Reasoning:
-        """Solve the model and say what was found."""
+    def reason(self, model: Model, details: Mapping[str, Any]) -> Reasoning:
+        """Solve the model and return the beliefs; `details` are added to those of the result."""
         settings = self.settings
         victims = self.victims
         texts = self.texts
-        posterior = believe(model, victims.truth, settings, progress)
+        posterior = believe(
+            model, victims.truth, settings, self.task.progress, threads=self.task.threads
+        )
         means, distance = describe_secrets(model.alpha, self.counts, texts, victims.truth)
         keys: dict[str, Any] = {}
         distances: dict[str, Any] = {"secret": distance, "key": {}}

@@ -1,6 +1,6 @@
 """An attacker reasons about a release: from counted tables to beliefs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,23 +17,24 @@ from sievert.attacks.reasoning.candidates import (
 from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.domains import Domain, Source, public_domain, read_domain
 from sievert.attacks.reasoning.horizontal.release import HorizontalModel
-from sievert.attacks.reasoning.model import (
-    CLOSED,
-    EXACT,
-    Buckets,
-    ReasoningSettings,
-    secret_weights,
-)
+from sievert.attacks.reasoning.model import Buckets, secret_weights
 from sievert.attacks.reasoning.posterior import believe
-from sievert.attacks.reasoning.problem import Problem, Victims, positions, require_fit
+from sievert.attacks.reasoning.problem import (
+    AddRemark,
+    Problem,
+    ReasoningTask,
+    Victims,
+    positions,
+    require_fit,
+)
 from sievert.attacks.reasoning.result import Reasoning
+from sievert.attacks.reasoning.settings import AUTO, CLOSED, EXACT
 from sievert.attacks.reasoning.vertical.release import VerticalModel
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, InvariantError, require
 from sievert.formatting import plural
 from sievert.formatting.remarks import Remark
 
-AddRemark = Callable[[Remark], None]
 MOST_PAIRS = 2 * 10**7  # of victims and classes that may hold them
 SENSITIVITY = (1.0, 0.1)  # weights of a value that a saturated model is shown for
 SENSITIVE_HEADLINES = (
@@ -67,34 +68,25 @@ def occurring(cube: Cube, place: int) -> tuple[list[str | None], Ints]:
     return [cube.values[place][code] for code in used.tolist()], at
 
 
-def horizontal(
-    released: Cube,
-    original: Cube | None,
-    ordered: bool,
-    settings: ReasoningSettings,
-    progress: Progress,
-    remark: AddRemark,
-    listed: Cube | None = None,
-) -> Reasoning:
-    """Reason about a release whose values were made coarser; the last column is the secret.
-
-    `listed` is the release record by record, if a belief is wanted for each record.
-    """
+def horizontal(released: Cube, task: ReasoningTask) -> Reasoning:
+    """Reason about a release whose values were made coarser; the last column is the secret."""
+    settings = task.settings
+    listed = task.listed
     columns = released.columns[:-1]
     texts, at = occurring(released, len(columns))
-    domains = [_domain(released, original, place, settings) for place in range(len(columns))]
-    labels = [_labels(released, place, domain, settings) for place, domain in enumerate(domains)]
-    remark_domains(columns, domains, remark)
+    domains = [_domain(released, place, task) for place in range(len(columns))]
+    labels = [_labels(released, place, domain, task) for place, domain in enumerate(domains)]
+    remark_domains(columns, domains, task.remark)
     classes, which = distinct_rows(_label_numbers(labels, released))
     class_counts = np.zeros((len(classes), len(texts)), dtype=np.int64)
     np.add.at(class_counts, (which, at[released.codes[-1]]), released.counts)
     sets = [each.sets for each in labels]
-    if original is None:
+    if task.original is None:
         rng = np.random.default_rng([settings.seed, 3])
         places, complete = imagine_victims(sets, classes, class_counts.sum(axis=1), rng)
         victims = Victims(places=places, truth=None, rows=None, complete=complete)
     else:
-        victims = Victims.from_original(original, domains, texts, ordered, remark)
+        victims = Victims.from_original(task.original, domains, texts, task.ordered, task.remark)
     pairs = candidate_pairs(classes, sets, victims.places, MOST_PAIRS)
     name = released.columns[-1]
     counts = class_counts.sum(axis=0)
@@ -105,11 +97,11 @@ def horizontal(
         counts=counts,
         domains=domains,
         victims=victims,
-        settings=settings,
+        task=task,
     )
     if settings.likelihood == "product" or len(columns) == 1:
         factors, atoms, label_of = problem.by_column(sets, classes, class_counts)
-    elif settings.observed:
+    elif settings.takes_original_domain:
         factors, atoms, label_of = problem.as_observed(pairs, class_counts)
     else:
         factors, atoms, label_of = problem.as_boxes(sets, classes, class_counts)
@@ -122,8 +114,8 @@ def horizontal(
         "classes": len(classes),
         "victims_without_a_class": len(victims.places) - len(np.unique(pairs.victims)),
     }
-    reasoning = problem.reason(model, progress, details)
-    remark_unplaced(reasoning.unplaced_records, remark)
+    reasoning = problem.reason(model, details)
+    remark_unplaced(reasoning.unplaced_records, task.remark)
     if listed is None:
         return _with_sensitivity(reasoning, problem, model)
     both = distinct_rows(np.concatenate([classes, _label_numbers(labels, listed)]))[1]
@@ -138,18 +130,16 @@ def horizontal(
     )
 
 
-def _labels(
-    released: Cube, place: int, domain: Domain, settings: ReasoningSettings
-) -> value_sets.Labels:
-    """What the released texts of a column stand for; a missing value is read if it occurs."""
+def _labels(released: Cube, place: int, domain: Domain, task: ReasoningTask) -> value_sets.Labels:
+    """Read what the released texts of a column stand for; a missing value is read if it occurs."""
     used, _ = occurring(released, place)
     texts = released.values[place]
     column = released.columns[place]
     return value_sets.Labels.read(
         texts if None in used else [*used[:1], *texts[1:]],
         domain,
-        settings.hierarchies.get(column),
-        wildcard=settings.wildcard,
+        task.hierarchies.get(column),
+        wildcard=task.wildcard,
         column=column,
     )
 
@@ -167,7 +157,7 @@ def _with_sensitivity(reasoning: Reasoning, problem: Problem, model: HorizontalM
     exact = model.method in (CLOSED, EXACT) and problem.victims.truth is not None
     if (
         settings.likelihood == "product"
-        or settings.method != "auto"
+        or settings.method != AUTO
         or not exact
         or isinstance(settings.beta, Mapping)
     ):
@@ -181,20 +171,10 @@ def _with_sensitivity(reasoning: Reasoning, problem: Problem, model: HorizontalM
     return replace(reasoning, details={**reasoning.details, "sensitivity": lines})
 
 
-def vertical(
-    people: Cube,
-    secret_lists: Cube,
-    original: Cube | None,
-    ordered: bool,
-    settings: ReasoningSettings,
-    progress: Progress,
-    remark: AddRemark,
-    listed: Cube | None = None,
-) -> Reasoning:
-    """Reason about a release in two tables: people's keys and their group; groups and secrets.
-
-    `listed` is the people's table record by record, if a belief is wanted for each record.
-    """
+def vertical(people: Cube, secret_lists: Cube, task: ReasoningTask) -> Reasoning:
+    """Reason about a release in two tables: people's keys and their group; groups and secrets."""
+    settings = task.settings
+    listed = task.listed
     columns = people.columns[:-1]
     texts, at = occurring(secret_lists, 1)
     group, listed_group, sizes = _groups(people, secret_lists)
@@ -203,17 +183,15 @@ def vertical(
     secret = at[secret_lists.codes[1]]
     order = np.lexsort((secret, listed_group))
     row_secrets = np.repeat(secret[order], secret_lists.counts[order])
-    domains = [
-        _domain(people, original, place, settings, plain=True) for place in range(len(columns))
-    ]
-    remark_domains(columns, domains, remark)
+    domains = [_domain(people, place, task, plain=True) for place in range(len(columns))]
+    remark_domains(columns, domains, task.remark)
     places = positions(people, domains)
     require_fit(int(people.counts[(places < 0).any(axis=1)].sum()))
     kinds, kind = distinct_rows(places)
     victims = (
         Victims(places=kinds, truth=None, rows=None, complete=True)
-        if original is None
-        else Victims.from_original(original, domains, texts, ordered, remark)
+        if task.original is None
+        else Victims.from_original(task.original, domains, texts, task.ordered, task.remark)
     )
     counts = np.bincount(row_secrets, minlength=len(texts))
     name = secret_lists.columns[1]
@@ -224,7 +202,7 @@ def vertical(
         counts=counts,
         domains=domains,
         victims=victims,
-        settings=settings,
+        task=task,
     )
     combinations, which = distinct_rows(np.concatenate([victims.places, kinds]))
     own = which[: len(victims.places)]
@@ -249,8 +227,8 @@ def vertical(
         "largest_group": int(sizes.max(initial=0)),
         "victims_without_a_class": len(own) - len(np.unique(owners[owners >= 0])),
     }
-    reasoning = problem.reason(model, progress, details)
-    remark_unplaced(reasoning.unplaced_records, remark)
+    reasoning = problem.reason(model, details)
+    remark_unplaced(reasoning.unplaced_records, task.remark)
     if listed is None:
         return reasoning
     both = distinct_rows(np.concatenate([victims.places, positions(listed, domains)]))[1]
@@ -292,21 +270,16 @@ def _largest_beliefs(reasoning: Reasoning, victims: Ints) -> dict[str, Floats]:
     return {n: table[rows, best][victims] for n, table in zip(names, tables, strict=True)}
 
 
-def _domain(
-    released: Cube,
-    original: Cube | None,
-    place: int,
-    settings: ReasoningSettings,
-    *,
-    plain: bool = False,
-) -> Domain:
-    """The public domain of a column; in a `plain` one released values stand for themselves."""
+def _domain(released: Cube, place: int, task: ReasoningTask, *, plain: bool = False) -> Domain:
+    """Find the public domain of a column; in a `plain` one released values stand for themselves."""
+    settings = task.settings
+    original = task.original
     column = released.columns[place]
     used = occurring(released, place)[0]
     seen = None if original is None else occurring(original, place)[0]
     given = settings.domain.get(column) if isinstance(settings.domain, Mapping) else None
-    hierarchy = settings.hierarchies.get(column)
-    if plain and not settings.observed:
+    hierarchy = task.hierarchies.get(column)
+    if plain and not settings.takes_original_domain:
         known = None if given is None else read_domain(given)
         values = dict.fromkeys(known or (hierarchy.labels if hierarchy is not None else ()))
         values |= dict.fromkeys(used)
@@ -322,8 +295,8 @@ def _domain(
         given=given,
         hierarchy=hierarchy,
         original=seen,
-        observed=settings.observed,
-        wildcard=settings.wildcard,
+        observed=settings.takes_original_domain,
+        wildcard=task.wildcard,
         column=column,
     )
 

@@ -73,7 +73,7 @@ def _known() -> Iterator[tuple[str, list[Parameter]]]:
 def _choices(command: str, parameter: Parameter) -> str:
     """The values of a parameter, as far as they can be listed."""
     if command == "measures" and parameter.positional:
-        from sievert.cli.catalogue import ENTRIES
+        from sievert.commands.measures.catalogue import ENTRIES
 
         return " ".join(entry.id for entry in ENTRIES)
     return " ".join(next_words() if command == "help" else parameter.choices)

@@ -11,9 +11,9 @@ from sievert.cli.messages import say
 from sievert.cli.parser import (
     COMMANDS,
     SUMMARIES,
-    described,
     next_words,
     parameters_of,
+    settings_of,
     split_command,
 )
 from sievert.settings.option import HEADINGS, Parameter, split_paragraphs
@@ -39,9 +39,8 @@ def show_page(command: str) -> None:
 
 
 def paragraphs_of(command: str) -> list[str]:
-    """Split the text on a command into paragraphs, without its list of options."""
-    text = cleandoc(described(command).__doc__ or "")
-    return split_paragraphs(text.partition("\nParameters\n---")[0])
+    """Split the text on a command into paragraphs."""
+    return split_paragraphs(cleandoc(settings_of(command).__doc__ or ""))
 
 
 def summary(command: str) -> str:
@@ -79,7 +78,8 @@ def _row(parameter: Parameter) -> tuple[str, str]:
     text = parameter.help
     if parameter.choices:
         text += f" [choices: {', '.join(parameter.choices)}]"
-    given = parameter.default is not MISSING and parameter.default
+    # The default of an option that may be repeated is not a text that could be typed.
+    given = parameter.default is not MISSING and parameter.default and not parameter.several
     if parameter.kind is not bool and given:
         text += f" [default: {parameter.default}]"
     return f"{', '.join(names)}{kind}", f"{text} [required]" if parameter.required else text

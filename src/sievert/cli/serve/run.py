@@ -155,14 +155,15 @@ class _Server:
             return code, stream.read().decode(errors="replace")
 
     def _call(self, request: Request) -> Callable[[], int]:
-        """A request as a call of the command line's own function."""
-        from sievert.cli import documents
+        """Make a request a call of its command."""
         from sievert.cli.calls import call_with
         from sievert.cli.parser import settings_of
+        from sievert.commands.measures.settings import MeasuresSettings
 
         command = request["command"]
         if command == "measures":
-            return partial(documents.measures, *request.get("ids", ()), json_="-")
+            measures = MeasuresSettings(ids=tuple(request.get("ids", ())), json="-")
+            return partial(call_with, command, measures, {})
         tables = {
             name: request[name] for name in ("data", "original", "releases") if name in request
         }

@@ -1,132 +1,189 @@
-"""The public function `attack`.
+"""The public function `attack`, written from the settings by `make generate`."""
 
-It has one keyword per option of the command, so that editors and `help` show them all.
-"""
-
-import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
-from sievert.attacks.reasoning.model import ReasoningSettings, Weights
-from sievert.commands.attack.other_tables import attack_with_original, attack_with_register
-from sievert.commands.attack.reasoning import Reasoner
+from sievert.attacks.reasoning.settings import Likelihood, ReasoningMethod, Weights
 from sievert.commands.attack.result import Attacks
-from sievert.commands.attack.run import (
-    AttackRun,
-    AttackSettings,
-    read_release,
-    read_secrets,
-    write_beliefs,
-)
-from sievert.errors import require
-from sievert.formatting.remarks import Remark
-from sievert.measurement.table_measures import MeasureSettings
-from sievert.request.requested import LARGE, PolicySource, Reading, requested_roles
+from sievert.commands.attack.run import run
+from sievert.commands.attack.settings import AttackSettings
 from sievert.session import Steps, no_progress
-from sievert.sources.options import ReaderOptions
-
-BOXES = ("black_box", "grey_box", "white_box", "linkage")
+from sievert.settings.groups import Missing, Names, Place
+from sievert.settings.option import UNSTATED, Unstated
+from sievert.settings.policy_source import PolicySource
+from sievert.sources.options import EngineName
 
 
 def attack(
     release: Any,
     original: Any = None,
-    quasi: str | Iterable[str] | None = None,
-    sensitive: str | Iterable[str] | None = None,
-    identifier: str | Iterable[str] | None = None,
+    quasi: Names = None,
+    sensitive: Names = None,
+    identifier: Names = None,
     *,
     person: str | None = None,
+    policy: PolicySource = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    missing: Missing = "value",
     register: Any = None,
     key: str | None = None,
     paired: bool = False,
+    value: Mapping[str, str] | None = None,
+    records: Place | None = None,
+    partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
+    reasoning: bool = True,
     sensitive_table: Any = None,
     group: str | None = None,
-    reasoning: bool = True,
-    likelihood: str = "product",
+    likelihood: Likelihood = "product",
     alpha: Weights = 1.0,
     beta: Weights = 1.0,
     domain: str | Mapping[str, Any] = "cross",
-    method: str = "auto",
+    method: ReasoningMethod = "auto",
     chains: int | None = None,
     sweeps: int | None = None,
     seed: int = 0,
-    records: str | os.PathLike[str] | None = None,
-    force: bool = False,
-    value: Mapping[str, str] | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
-    policy: PolicySource = None,
-    show_values: bool = False,
-    missing: str = "value",
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    header: bool = True,
+    types: Mapping[str, str] | None = None,
+    na: Names = (),
+    suppressed: str | Unstated | None = UNSTATED,
+    keep_suppressed: bool = False,
     verify: bool = False,
+    max_unpacked: str | None = None,
+    max_field: str | int | None = "1MB",
+    max_columns: int = 10000,
+    force: bool = False,
+    show_values: bool = False,
+    engine: EngineName | None = None,
+    master: str | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+    timeout: float | None = None,
+    temp: Place | None = None,
     watch: Steps = no_progress,
-    **source: Unpack[ReaderOptions],
 ) -> Attacks:
-    """Attack a release as somebody would who reasons, has a register, or the original.
+    r"""Attack a release as somebody would who reasons, has a register, or the original.
 
     Parameters
     ----------
     release
         The released table: a path, a frame, a dict of lists; or two of them, as Anatomy makes
-        them: people with their group, groups with their secrets.
+        them: people with their group, groups with their secrets. The types and the engine are
+        those of the release; other ways to read go for all tables.
     original
-        The table that the release was made of: do released values give the original ones away, and
-        is somebody right who reasons?
-    quasi, sensitive, identifier
-        Columns an outsider could know; secrets; columns that are dropped before release.
+        The table that the release was made of: do released values give the original ones away,
+        and is somebody right who reasons?
+    quasi
+        Columns that an outsider could know about a person: one name, or several.
+    sensitive
+        Secrets: one name, or several.
+    identifier
+        Columns that are dropped before release; never measured.
     person
-        The column whose values tell people apart, where a person may have several rows: not
-        defined here, and refused where people have several.
+        The column that tells people apart, where they may have several rows: refused where
+        people have several.
+    policy
+        A `Policy`, a TOML file, or its content as a dict: its roles and partitions are used.
+    hierarchies
+        How columns were made coarser, and how values of a secret are merged by meaning: by
+        column a `Hierarchy`, a specification such as "interval:5,10", a file, or a tree
+        (docs/protect.md has every kind).
+    missing
+        What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches
+        anything (there are then no classes, and only register and original are looked at), a
+        reason to "drop" the record, or an "error".
     register
-        A table of outsiders that shares quasi-identifiers with the release: who are the candidates?
+        A table of outsiders that shares quasi-identifiers with the release: who are the
+        candidates of a row?
     key
-        A column that tells people apart, the same in all tables. Without it, the release needs the
-        pairing file that `protect` wrote, beside it; or the original must have its records in the
-        order of the release, and the tables must show that it has.
+        A column that tells people apart, the same in all tables. Without it, the release needs
+        the pairing file that `protect` wrote, beside it; or the original must have its records
+        in the order of the release, and the tables must show that it has.
     paired
-        Say that the original has its records in the order of the release, where the tables cannot
-        show it. Where they show that it is not so, this is refused.
-    sensitive_table, group
-        Of a release in two tables the second, and the column that joins them. With a group but
-        without a second table, who has which secret is taken to be unknown within a group.
+        Say that the original has its records in the order of the release, where the tables
+        cannot show it. Where they show that it is not so, this is refused.
+    value
+        Of each secret the value whose rise in a class matters, such as ``{"disease": "HIV"}``.
+    records
+        Write one row a record to this .csv or .parquet file: of the original what attacker and
+        learner believe of its secret, and whether it is at risk; without the original, of the
+        release, what those believe whose values fit.
+    partitions
+        How values of a secret are merged by meaning: parts and their values.
     reasoning
         Whether somebody reasons about the secrets, by Bayes' rule.
+    sensitive_table
+        Of a release in two tables the second one: groups and their secrets.
+    group
+        The column that joins the two tables of a release. With a group but without a second
+        table, it is unknown within a group who has which secret.
     likelihood
         "product": columns are independent given the secret; "saturated": every combination of
         values is a symbol of its own.
-    alpha, beta
-        Weights before the release is seen: of each secret, and of each value given the secret; a
-        number, or a mapping (of columns, of secrets, of values).
+    alpha
+        The weight of each secret before the release is seen: a number, or a mapping of columns
+        or of secrets.
+    beta
+        The weight of each value given the secret before the release is seen: a number, or a
+        mapping of columns, of secrets or of values.
     domain
-        What values columns may have: "cross" (hierarchies and the release say), "observed" (those
-        of the original), or a mapping of columns to lists, files or "LOW..HIGH".
-    method, chains, sweeps, seed
-        "auto" solves in closed form or counts all tables where it can, else samples ("gibbs") with
-        so many chains (4, or 8 for a release in two tables), each of at most so many sweeps.
-    records
-        Write one row a record to this .csv or .parquet file: of the original what is believed of
-        its secret, and whether it is at risk; of the release, without the original, what those
-        believe whose values fit.
-    value
-        Of each secret the value whose rise in a class matters, such as ``{"disease": "HIV"}``.
-    hierarchies
-        How values were generalised, and how those of a secret are merged by meaning: a `Hierarchy`,
-        "interval:5,10,20", a file, a tree.
-    partitions
-        How values of a secret are merged by meaning: parts and their values.
-    policy
-        A `Policy`, a TOML file, or its content as a dict: its roles and partitions are used.
+        The values that columns may have: "cross" (hierarchies and the release say which),
+        "observed" (those of the original), or a mapping of columns to lists, files or
+        "LOW..HIGH".
+    method
+        "auto" solves in closed form or counts all tables where it can, and samples ("gibbs")
+        otherwise.
+    chains
+        How many chains, where beliefs must be sampled: 4, or 8 by groups, unless given.
+    sweeps
+        At most so many sweeps of each chain.
+    seed
+        Where chance starts.
+    delimiter
+        The character between columns; found from the header unless given.
+    encoding
+        The text encoding of a CSV file.
+    header
+        Whether the first line has the names of the columns. Without names they are called
+        column1, column2, ...
+    types
+        By column "int", "float", "date" or "text". Every CSV column is text unless typed: 01234
+        is not 1234.
+    na
+        Texts that stand for a missing value, such as "NA".
+    suppressed
+        The mark of suppressed records, which have it in every quasi-identifier: "*" unless
+        given here or listed in [reading] of the policy; None names missing values. Such records
+        are counted apart.
+    keep_suppressed
+        Count suppressed records as any other.
+    verify
+        Check Parquet's page checksums and note the file's SHA-256.
+    max_unpacked
+        How large compressed data may become; 100 times its size and at most 20GB unless given.
+    max_field
+        How long a single field of a text file may be.
+    max_columns
+        How many columns a table may have.
+    force
+        Replace existing files that sievert has not written.
     show_values
         Name values of the data in the result.
-    missing
-        What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
-        (there are then no classes, and only register and original are looked at), a reason to
-        "drop" the record, or an "error".
-    source
-        How to read: delimiter, encoding, types, na, engine, memory, threads, temp. The types and
-        the engine are those of the release.
+    engine
+        What counts: "duckdb", "spark" or "postgres"; duckdb unless the data are elsewhere.
+    master
+        With `engine` spark: the cluster, such as spark://host:7077; local[*] unless given.
+    memory
+        The most memory for data, such as "4GB": the engine spills to disk before.
+    threads
+        The most threads the engine may use.
+    timeout
+        The most seconds the run may take.
+    temp
+        Where the private temporary directory is made.
+    watch
+        Is told of every step: its name, and how far it is.
 
     >>> release = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "flu", "hiv"]}
     >>> register = {"name": ["Ann", "Bob"], "age": ["22", "35"]}
@@ -138,27 +195,25 @@ def attack(
     >>> round(result.beliefs["35"]["attacker"]["hiv"], 6)
     0.5
     """
-    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
-    parts = {**(requested.policy.partitions if requested.policy else {}), **(partitions or {})}
-    require(
-        key is None or register is not None or original is not None,
-        "a key links tables",
-        hint="--register FILE or --original FILE",
-    )
-    require(
-        not paired or original is not None,
-        "--paired is about a release and its original",
-        hint="--original FILE",
-    )
-    if isinstance(release, tuple):
-        require(
-            len(release) == 2 and sensitive_table is None,
-            "a release has one table or two",
-            hint="(people, secrets)",
-        )
-        release, sensitive_table = release
-    require(records is None or reasoning, "--records tells what somebody believes who reasons")
-    thinking = ReasoningSettings(
+    settings = AttackSettings(
+        release=release,
+        original=original,
+        quasi=quasi,
+        sensitive=sensitive,
+        identifier=identifier,
+        person=person,
+        policy=policy,
+        hierarchies=hierarchies,
+        missing=missing,
+        register=register,
+        key=key,
+        paired=paired,
+        value=value,
+        records=records,
+        partitions=partitions,
+        reasoning=reasoning,
+        sensitive_table=sensitive_table,
+        group=group,
         likelihood=likelihood,
         alpha=alpha,
         beta=beta,
@@ -167,63 +222,24 @@ def attack(
         chains=chains,
         sweeps=sweeps,
         seed=seed,
-    )
-    thinking.check()
-    grouped = group is not None or sensitive_table is not None
-    trees = MeasureSettings(hierarchies or {}).with_policy(requested.policy).hierarchies
-    settings = AttackSettings(
-        hierarchies=trees,
-        partitions=parts,
-        named=value or {},
-        key=key,
-        paired=paired,
-        missing=missing,
-        show_values=show_values,
-        as_spelt=requested.calls_distinct(key),
-    )
-    notes, reasoner = list[Remark](), None
-    if reasoning or grouped:
-        reasoner = Reasoner(
-            thinking,
-            group,
-            settings.hierarchies,
-            missing,
-            source.get("threads"),
-            source.get("timeout"),
-            notes.append,
-            required=thinking != ReasoningSettings(seed=seed) or original is not None or grouped,
-        )
-    run = AttackRun(settings, Reading(watch, LARGE), source, reasoner, notes)
-    attacked = read_release(
-        run,
-        release,
-        requested,
-        read_secrets(run, sensitive_table, release, requested),
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        types=types,
+        na=na,
+        suppressed=suppressed,
+        keep_suppressed=keep_suppressed,
         verify=verify,
-        ordered=original is not None,
-        listed=records is not None and original is None,
+        max_unpacked=max_unpacked,
+        max_field=max_field,
+        max_columns=max_columns,
+        force=force,
+        show_values=show_values,
+        engine=engine,
+        master=master,
+        memory=memory,
+        threads=threads,
+        timeout=timeout,
+        temp=temp,
     )
-    boxes, pairing = dict(attacked.attacks["identity"]), None
-    if original is not None:
-        white_boxes, attacked, pairing = attack_with_original(run, attacked, original)
-        boxes |= white_boxes
-    if register is not None:
-        boxes["grey_box"] = attack_with_register(run, attacked, register)
-    beliefs = {} if reasoner is None else reasoner.reason(run.clock)
-    if records is not None:
-        inputs = [release, sensitive_table, original, register, policy]
-        write_beliefs(run, beliefs, Path(records), inputs, force)
-    attacks = {**attacked.attacks, "identity": {b: boxes[b] for b in BOXES if b in boxes}}
-    reasoned = {s: each.attack(show=show_values) for s, each in beliefs.items()}
-    if reasoner is not None and (reasoned := {**reasoned, **reasoner.withheld}):
-        attacks["reasoning"] = reasoned
-    return Attacks(
-        table=attacked.description,
-        roles=replace(attacked.roles, sensitive=attacked.hidden or attacked.roles.sensitive),
-        attacks=attacks,
-        reasoning=beliefs,
-        pairing=pairing,
-        warnings=tuple(run.notes),
-        unassessed=attacked.unassessed,
-        **run.clock.stop(),
-    )
+    return run(settings, watch)

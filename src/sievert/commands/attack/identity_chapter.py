@@ -2,22 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 
+from sievert.attacks.attack import Attack
 from sievert.charts import Bar
 from sievert.charts.curves import shares
 from sievert.commands.attack.number_rows import (
     by_column,
     certain,
     columns,
-    number,
     numbers,
     people,
     rate_text,
     worst_class,
 )
+from sievert.commands.attack.result import Attacks, IdentityDetails
 from sievert.report.limits import can_be_found
 from sievert.report.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
+from sievert.report.parts import ReportPart
 
 # The sentences for nobody, one and many people.
 BLACK = ("attacked.black_none", "attacked.black_one", "attacked.black_many")
@@ -52,7 +53,7 @@ COUNTED = {
 
 def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     """One chapter for each box that was opened: its title is what was found."""
-    boxes = (part.data.get("attacks") or {}).get("identity") or {}
+    boxes = part.read(Attacks).attacks.get("identity") or {}
     writers = {
         "black_box": ("black_topic", _black),
         "grey_box": ("grey_topic", _grey),
@@ -73,33 +74,39 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     )
 
 
-def _title(part: ReportPart, box: str, data: Data) -> str:
+def _title(part: ReportPart, box: str, attack: Attack) -> str:
     if box == "linkage":
-        right, chance = (rate_text(part, data, n) for n in ("correct_linkage", "baseline"))
-        return part.say("linkage_title", share=right, chance=chance)
-    if box == "white_box" and number(data, "discrimination_rate") is None:
+        right = rate_text(part, attack, "correct_linkage")
+        return part.say("linkage_title", share=right, chance=rate_text(part, attack, "baseline"))
+    if box == "white_box" and attack.number("discrimination_rate") is None:
         return part.say("white_same")
-    many, rows = {
-        "black_box": (unique_people(data), part.rows),
-        "grey_box": (number(data, "single") or 0, number(data, "rows") or 0),
-        "white_box": (certain(data), data.get("paired") or 0),
-    }[box]
+    many: float
+    rows: float
+    if box == "black_box":
+        many = unique_people(attack)
+        rows = part.rows
+    elif box == "grey_box":
+        many = attack.number("single") or 0
+        rows = attack.number("rows") or 0
+    else:
+        many = certain(attack)
+        rows = IdentityDetails.of(attack).paired or 0
     return people(part, TITLES[box], many, rows=part.writer.count(rows))
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     """How many rows of a register have one candidate; without any, how many people are unique."""
-    boxes = part.data["attacks"].get("identity") or {}
+    boxes = part.read(Attacks).attacks.get("identity") or {}
     box = boxes.get("grey_box")
-    if box:
-        single = number(box, "single") or 0
+    if box is not None:
+        single = box.number("single") or 0
         if single or "black_box" not in boxes:
             key = "matched_some" if single else "matched_none"
-            rows = part.writer.count(number(box, "rows") or 0)
+            rows = part.writer.count(box.number("rows") or 0)
             yield part.say(key), people(part, FIRST_GREY, single, rows=rows)
             return
     box = boxes.get("black_box")
-    if box:
+    if box is not None:
         many = unique_people(box)
         rows = part.writer.count(part.rows)
         head = can_be_found(part, many / part.rows) if many else part.say("black_nobody")
@@ -109,62 +116,70 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
 # -- black box ------------------------------------------------------------------------------------
 
 
-def unique_people(data: Data) -> int:
+def unique_people(attack: Attack) -> int:
     """The number of people who are unique."""
-    return int(number(data, "people") or 0) if number(data, "candidates") == 1 else 0
+    return int(attack.number("people") or 0) if attack.number("candidates") == 1 else 0
 
 
-def _black(part: ReportPart, data: Data) -> Iterator[Block]:
+def single_candidates(attack: Attack) -> float | None:
+    """The number of rows of a register that have one candidate."""
+    return attack.number("single")
+
+
+def _black(part: ReportPart, attack: Attack) -> Iterator[Block]:
     writer = part.writer
-    size = number(data, "candidates") or 0
+    size = attack.number("candidates") or 0
     if size > 1:
-        counts = {"size": writer.count(size), "people": writer.count(number(data, "people"))}
+        counts = {"size": writer.count(size), "people": writer.count(attack.number("people"))}
         yield Paragraph(part.say("black_groups", **counts))
-    yield from _rate(part, data, "attacked.black_rate_one", "attacked.black_rate_many")
-    yield from by_column(part, data, part.say("columns_chart_record"))
-    yield numbers(part, [("discrimination_rate", rate_text(part, data), "high")])
+    yield from _rate(part, attack, "attacked.black_rate_one", "attacked.black_rate_many")
+    yield from by_column(part, attack, part.say("columns_chart_record"))
+    yield numbers(part, [("discrimination_rate", rate_text(part, attack), "high")])
 
 
-def _rate(part: ReportPart, data: Data, one: str, several: str) -> Iterator[Block]:
+def _rate(part: ReportPart, attack: Attack, one: str, several: str) -> Iterator[Block]:
     """What one column or several remove, in a sentence; none where it is not defined."""
-    rate = rate_text(part, data)
+    rate = rate_text(part, attack)
     if rate.number is not None:
-        number = len(data.get("columns") or ())
-        yield Paragraph(part.texts.plural(number, one, several, rate=rate))
+        yield Paragraph(part.texts.plural(len(attack.columns), one, several, rate=rate))
 
 
 # -- the original ---------------------------------------------------------------------------------
 
 
-def _white(part: ReportPart, data: Data) -> Iterator[Block]:
+def _white(part: ReportPart, attack: Attack) -> Iterator[Block]:
     writer = part.writer
-    of = data.get("paired")  # records in both tables
-    yield from _rate(part, data, "attacked.white_rate_one", "attacked.white_rate_many")
-    yield Paragraph(part.say("white_paired", paired=writer.count(of)))
-    yield from pairing_paragraphs(part, [part.data.get("pairing") or {}])
-    if of != part.rows:
-        yield Paragraph(part.say("white_alone", number=writer.count(data.get("released_only"))))
-    yield from by_column(part, data, part.say("columns_chart_original"))
-    rate = ("discrimination_rate", rate_text(part, data), "high")
-    yield numbers(part, [rate, *worst_class(writer, data)])
+    details = IdentityDetails.of(attack)
+    yield from _rate(part, attack, "attacked.white_rate_one", "attacked.white_rate_many")
+    yield Paragraph(part.say("white_paired", paired=writer.count(details.paired)))
+    pairing = part.read(Attacks).pairing
+    if pairing is not None:
+        yield from pairing_paragraphs(part, [pairing])
+    if details.paired != part.rows:
+        alone = writer.count(details.released_only)
+        yield Paragraph(part.say("white_alone", number=alone))
+    yield from by_column(part, attack, part.say("columns_chart_original"))
+    rate = ("discrimination_rate", rate_text(part, attack), "high")
+    yield numbers(part, [rate, *worst_class(writer, attack)])
 
 
-def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
+def _linkage(part: ReportPart, attack: Attack) -> Iterator[Block]:
     writer = part.writer
-    more = data.get("linkage") or {}
-    right, chance = (writer.share(number(data, n)) for n in ("correct_linkage", "baseline"))
-    missed = writer.share(number(data, "spruill_confidentiality"))
+    linked = IdentityDetails.of(attack).linked
+    right = rate_text(part, attack, "correct_linkage")
+    chance = rate_text(part, attack, "baseline")
+    missed = rate_text(part, attack, "spruill_confidentiality")
     yield Paragraph(part.say("linkage_missed", share=missed))
     words = str(right)
-    interval = None
-    if more.get("interval"):
-        low, high = interval = tuple(more["interval"])
+    interval = linked.interval
+    if interval is not None:
+        low, high = interval
         ends = {"low": writer.share(low), "high": writer.share(high)}
         words = part.texts("reasoned.interval", share=right, **ends)
-        yield Paragraph(part.say("linkage_interval", level=writer.share(more["level"]), **ends))
-        if low <= (number(data, "baseline") or 0.0):
+        yield Paragraph(part.say("linkage_interval", level=writer.share(linked.level), **ends))
+        if low <= (attack.number("baseline") or 0.0):
             yield Paragraph(part.say("linkage_chance"))
-        yield Paragraph(part.say("linkage_ties", number=writer.count(more["ties"])))
+        yield Paragraph(part.say("linkage_ties", number=writer.count(linked.ties)))
     title = part.say("linkage_chart")
     by_link = part.say("linkage_right")
     by_chance = part.say("linkage_by_chance")
@@ -185,35 +200,34 @@ def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
 # -- a register -----------------------------------------------------------------------------------
 
 
-def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
-    yield Paragraph(
-        part.say("grey_shared", columns=columns(part, data.get("columns_shared") or ()))
-    )
-    fewest = number(data, "candidates")
-    many = part.writer.count(number(data, "people"))
+def _grey(part: ReportPart, attack: Attack) -> Iterator[Block]:
+    shared = IdentityDetails.of(attack).columns_shared
+    yield Paragraph(part.say("grey_shared", columns=columns(part, shared)))
+    fewest = attack.number("candidates")
+    many = part.writer.count(attack.number("people"))
     key = "grey_no_match" if fewest is None else "grey_fewest"
     yield Paragraph(part.say(key, size=part.writer.count(fewest), people=many))
-    rest = data.get("without_suppressed")
+    rest = attack.parts.get("without_suppressed")
     if rest is not None:
         yield Paragraph(part.say("grey_hidden"), "note")
-    yield _rows(part, [data] if rest is None else [data, rest])
-    if "known" in data:
+    yield _rows(part, [attack] if rest is None else [attack, rest])
+    if "known" in attack.numbers:
         yield Paragraph(part.say("grey_harm"), "note")
 
 
-def _rows(part: ReportPart, sides: Sequence[Data]) -> Grid:
+def _rows(part: ReportPart, sides: Sequence[Attack]) -> Grid:
     """The rows of a register by what became of them."""
     count = part.writer.count
     rows: list[tuple[object, ...]] = [
-        (part.say(key), *(count(number(side, name)) for side in sides))
+        (part.say(key), *(count(side.number(name)) for side in sides))
         for name, key in COUNTED.items()
-        if name in sides[0]
+        if name in sides[0].numbers
     ]
-    if "right_guesses" in sides[0]:
-        guesses = (part.writer.number(number(side, "right_guesses")) for side in sides)
+    if "right_guesses" in sides[0].numbers:
+        guesses = (part.writer.number(side.number("right_guesses")) for side in sides)
         rows.append((part.say("grey_right_guesses"), *guesses))
     rates = (rate_text(part, side, "register_discrimination_rate") for side in sides)
-    hidden = count(number(sides[0], "suppressed"))
+    hidden = count(sides[0].number("suppressed"))
     rows += [
         (part.say("grey_register_discrimination_rate"), *rates),
         (part.say("grey_suppressed"), hidden, *("" for _ in sides[1:])),

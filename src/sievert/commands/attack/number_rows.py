@@ -1,13 +1,15 @@
-"""What the chapters on attacks have in common: numbers of the JSON, people in words, columns."""
+"""What the chapters on attacks have in common: numbers of attacks, people in words, columns."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from sievert.attacks.attack import Attack, Group, Listed
 from sievert.charts import Bar
 from sievert.charts.curves import shares
 from sievert.charts.drawing import short_name
+from sievert.commands.attack.result import Attacks
 from sievert.formatting import count, make_unique
 from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
-from sievert.report.parts import LONGEST, Data, NumberText, NumberWriter, ReportPart
+from sievert.report.parts import LONGEST, NumberText, NumberWriter, ReportPart
 
 # The risky side of a number.
 SIDES = {
@@ -30,21 +32,15 @@ DRAWN_COLUMNS = 2  # whose values are drawn
 LISTED_COLUMNS = 6  # whose values are listed
 
 
-def number(data: Data, name: str) -> float | None:
-    """A number of the JSON; None where there is none."""
-    entry = data.get(name)
-    return entry.get("value") if isinstance(entry, Mapping) else None
+def rate_text(part: ReportPart, attack: Attack, name: str = "discrimination_rate") -> NumberText:
+    """A rate of an attack as a share: what is removed of an uncertainty."""
+    return part.writer.share(attack.number(name))
 
 
-def rate_text(part: ReportPart, data: Data, name: str = "discrimination_rate") -> NumberText:
-    """A rate of the JSON as a share: what is removed of an uncertainty."""
-    return part.writer.share(number(data, name))
-
-
-def certain(data: Data) -> int:
+def certain(attack: Attack) -> int:
     """People of whom everything is certain: those in classes where no doubt is left."""
-    left = number(data.get("worst_class") or {}, "conditional_entropy")
-    return int(number(data, "people") or 0) if left == 0 else 0
+    left = None if attack.worst is None else attack.worst.number("conditional_entropy")
+    return int(attack.number("people") or 0) if left == 0 else 0
 
 
 def people(part: ReportPart, keys: tuple[str, str, str], many: float, **places: object) -> str:
@@ -60,28 +56,35 @@ def people(part: ReportPart, keys: tuple[str, str, str], many: float, **places: 
 
 def columns(part: ReportPart, given: Sequence[str] | None = None) -> str:
     """The columns that an outsider knows, in a sentence; many are counted only."""
-    names = list(part.data["roles"]["quasi"] if given is None else given)
+    names = list(part.read(Attacks).roles.quasi if given is None else given)
     many = len(names) > NAMED_COLUMNS
     return part.say("many_columns", number=len(names)) if many else part.writer.names(names)
 
 
-def secrets(part: ReportPart, attack: str) -> list[tuple[int, str, Data]]:
+def secrets(part: ReportPart, attack: str) -> list[tuple[int, str, Attack]]:
     """The secrets of an attack in the order of the roles, with the number of each."""
-    attacks = (part.data.get("attacks") or {}).get(attack) or {}
-    order = dict.fromkeys([*(part.data["roles"].get("sensitive") or ()), *attacks])
+    result = part.read(Attacks)
+    attacks = result.attacks.get(attack) or {}
+    order = dict.fromkeys([*result.roles.sensitive, *attacks])
     return [(i, s, attacks[s]) for i, s in enumerate(order, 1) if s in attacks]
 
 
-def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -> Iterator[Block]:
+def by_column(
+    part: ReportPart, attack: Attack, title: str, *, drawn: bool = True
+) -> Iterator[Block]:
     """How much each column alone removes of the uncertainty, and all of them: picture, table."""
-    columns = data.get("columns") or {}
-    order = [c for c in dict.fromkeys((*part.data["roles"]["quasi"], *columns)) if c in columns]
-    rates = [(part.writer.name(c), rate_text(part, columns[c])) for c in order]
+    columns = attack.columns
+    quasi = part.read(Attacks).roles.quasi
+    order = [c for c in dict.fromkeys((*quasi, *columns)) if c in columns]
+    rates = [
+        (part.writer.name(column), part.writer.share(columns[column].number.value))
+        for column in order
+    ]
     if len(order) > MOST_COLUMNS:
         rates = sorted(rates, key=lambda r: (-(r[1].number or 0.0), r[0]))[:MOST_COLUMNS]
     many = len(order) > 1
     if many:
-        rates.append((part.say("combined"), rate_text(part, data)))
+        rates.append((part.say("combined"), rate_text(part, attack)))
     if not rates:
         return
     names = make_unique(name for name, _ in rates)
@@ -100,24 +103,25 @@ def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -
         yield Paragraph(part.say("columns_left", shown=MOST_COLUMNS, number=len(order)), "note")
 
 
-def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
+def by_value(part: ReportPart, attack: Attack, secret: str) -> Iterator[Block]:
     """The values of the columns that tell most."""
-    columns = data.get("columns") or {}
-    order = sorted(columns, key=lambda c: -(number(columns[c], "discrimination_rate") or 0.0))
+    columns = attack.columns
+    order = sorted(columns, key=lambda c: -(columns[c].number.value or 0.0))
     for place, column in enumerate(order[:LISTED_COLUMNS]):
-        yield from _values(part, columns[column]["values"], secret, column, place < DRAWN_COLUMNS)
+        yield from _values(part, columns[column].values, secret, column, place < DRAWN_COLUMNS)
     if len(order) > LISTED_COLUMNS:
         yield Paragraph(part.say("values_columns", shown=LISTED_COLUMNS, number=len(order)), "note")
-    if any("values" not in g for column in columns.values() for g in column["values"]["listed"]):
+    groups = (group for column in columns.values() for group in column.values.groups)
+    if any(group.values is None for group in groups):
         yield Paragraph(part.say("values_hidden"), "note")
 
 
 def _values(
-    part: ReportPart, values: Data, secret: str, column: str, drawn: bool
+    part: ReportPart, values: Listed, secret: str, column: str, drawn: bool
 ) -> Iterator[Block]:
     writer = part.writer
-    groups = values["listed"][:MOST_VALUES]
-    rates = [writer.share(g["discrimination_rate_of_value"]) for g in groups]
+    groups = values.groups[:MOST_VALUES]
+    rates = [writer.share(group.number("discrimination_rate_of_value")) for group in groups]
     if all(rate.number is None for rate in rates):
         return
     rows = value_names(part, groups, column)
@@ -125,7 +129,7 @@ def _values(
     grid = part.grid(
         "values_title",
         ("values_head", "values_records", "values_rate"),
-        zip(rows, (writer.count(g["records"]) for g in groups), rates, strict=True),
+        zip(rows, (writer.count(group.records) for group in groups), rates, strict=True),
         folded=True,
         secret=names["secret"],
         column=names["column"],
@@ -144,22 +148,22 @@ def _values(
     yield from values_left(part, values, groups)
 
 
-def values_left(part: ReportPart, values: Data, groups: Sequence[Data]) -> Iterator[Block]:
+def values_left(part: ReportPart, values: Listed, groups: Sequence[Group]) -> Iterator[Block]:
     """How many values are not shown, where there are any."""
-    if values["number"] > len(groups):
-        of = {"shown": len(groups), "number": count(values["number"])}
+    if values.number > len(groups):
+        of = {"shown": len(groups), "number": count(values.number)}
         yield Paragraph(part.say("values_left", **of), "note")
 
 
-def value_names(part: ReportPart, groups: Sequence[Data], column: str) -> list[str]:
+def value_names(part: ReportPart, groups: Sequence[Group], column: str) -> list[str]:
     """Values as they are called: by themselves where they are shown, or by their rank."""
     return make_unique(_value_name(part, g, column, rank) for rank, g in enumerate(groups, 1))
 
 
-def _value_name(part: ReportPart, group: Data, column: str, rank: int) -> str:
-    if "values" not in group:
+def _value_name(part: ReportPart, group: Group, column: str, rank: int) -> str:
+    if group.values is None:
         return part.say("value_rank", rank=rank)
-    value = group["values"].get(column)
+    value = group.values.get(column)
     if value is None:
         return part.say("value_missing")
     return short_name(value, LONGEST) if value.strip() else part.say("value_blank")
@@ -174,9 +178,9 @@ def numbers(part: ReportPart, given: Iterable[tuple[str, NumberText, str]]) -> G
     return part.grid("numbers_table", ("numbers_name", "numbers_value", "numbers_side"), rows, (1,))
 
 
-def worst_values(part: ReportPart, data: Data) -> str:
+def worst_values(part: ReportPart, attack: Attack) -> str:
     """Who is in the worst class, where the result names values."""
-    values = (data.get("worst_class") or {}).get("values") or {}
+    values = (None if attack.worst is None else attack.worst.values) or {}
     named = [
         part.say(
             "worst_value",
@@ -188,8 +192,10 @@ def worst_values(part: ReportPart, data: Data) -> str:
     return part.texts.join(named) if named else ""
 
 
-def worst_class(writer: NumberWriter, data: Data) -> list[tuple[str, NumberText, str]]:
+def worst_class(writer: NumberWriter, attack: Attack) -> list[tuple[str, NumberText, str]]:
     """What one class tells, for the operator."""
     sides = {"conditional_entropy": "low", "discrimination_rate_of_value": "high"}
-    worst = data.get("worst_class")
-    return [(m, writer.number(number(worst, m)), s) for m, s in sides.items() if worst]
+    worst = attack.worst
+    if worst is None:
+        return []
+    return [(name, writer.number(worst.number(name)), side) for name, side in sides.items()]

@@ -11,7 +11,7 @@ from sievert.arrays import Ints
 from sievert.attacks.attack import Attack, value
 from sievert.attacks.identity import grey_box, white_box
 from sievert.attacks.register_matching import Matching
-from sievert.commands.attack.run import AttackedRelease, AttackRun
+from sievert.commands.attack.attacked_release import AttackedRelease, AttackRun
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
@@ -35,7 +35,7 @@ REGISTER = Remark("the_register")
 def _shared_columns(
     run: AttackRun, release: AttackedRelease, questions: Questions, what: Remark, name: str
 ) -> list[str]:
-    """The quasi-identifiers that another table has as well."""
+    """List the quasi-identifiers that another table has as well; a remark counts the others."""
     shared = [q for q in release.roles.quasi if q in questions.columns]
     require(
         shared,
@@ -56,9 +56,9 @@ def _shared_columns(
 def attack_with_original(
     run: AttackRun, release: AttackedRelease, data: Any
 ) -> tuple[dict[str, Attack], AttackedRelease, Pairing | None]:
-    """White box: what released values tell of the original ones; whom reasoning is about.
+    """Find what released values tell of the original ones, and tell the reasoner whom it attacks.
 
-    Returns the attacks, the release, which has the keys of the original from then on, and how both
+    Return the attacks, the release, which has the keys of the original from then on, and how both
     were paired.
     """
     key = run.settings.key
@@ -76,7 +76,7 @@ def attack_with_original(
         file = OriginalFile(data, table)
         beside = RowPairing()
         if not release.keyed:
-            beside = find_pairing(release.file, run.source.get("temp"))
+            beside = find_pairing(release.file, run.settings.temp)
             if run.settings.paired:
                 beside = beside.forget_rows(str(release.description["name"]))
             beside = beside.fits(file, people.records, questions.records)
@@ -86,8 +86,8 @@ def attack_with_original(
         )
         description = describe_table(table, questions)
         own, others = _places(run, release, people, original, rows)
-        if release.keyed and not run.settings.as_spelt:
-            run.notes += record_pairs.respelt_pairs(people, original)
+        if release.keyed and not run.as_spelt:
+            run.notes.extend(record_pairs.respelt_pairs(people, original))
         columns = _pair_columns(run, people.select_cells(own), original.select_cells(others))
         if rows is not None:
             proven = beside.is_proven(file)
@@ -103,7 +103,7 @@ def attack_with_original(
                 stated=run.settings.paired,
                 unused=beside.unused,
             )
-        run.notes += pairing.notes()
+        run.notes.extend(pairing.notes())
     if reasoner is not None:
         reasoner.changed = _changed_share([c for c in columns if c.name in shared])
     places = release.places_of_known()
@@ -142,34 +142,34 @@ def _places(
     original: Cube,
     rows: Ints | None = None,
 ) -> tuple[Ints, Ints]:
-    """Where people of both tables are, in the release and in the original.
+    """Find the places of the people of both tables, in the release and in the original.
 
-    A pairing file has the `rows` of the original.
+    `rows` of the original are those of a pairing file.
     """
     if not release.keyed:
         own = np.arange(len(people.counts))
         return own, own if rows is None else rows
-    mine, theirs = microdata.match_keys(people, original, as_spelt=run.settings.as_spelt)
+    mine, theirs = microdata.match_keys(people, original, as_spelt=run.as_spelt)
     require(len(mine), "no record of the release has a key of the other table", error=InputError)
     return mine, theirs
 
 
 def _pair_columns(run: AttackRun, people: Cube, original: Cube) -> list[PairedColumn]:
-    """The columns of both tables, record by record."""
+    """Pair the columns of both tables, record by record."""
     key = run.settings.key
     trees = dict[str, Hierarchy]()
     columns = [c for c in people.columns if c in original.columns and c != key]
     for column in columns:
         texts = original.value_counts(original.columns.index(column))
         with suppress(InputError):  # of values that have no place nothing is known
-            tree = to_hierarchy(run.settings.hierarchies.get(column), texts)
+            tree = to_hierarchy(run.hierarchies.get(column), texts)
             if tree:
                 trees[column] = tree
     return record_pairs.pair_in_order(original, people, columns, trees)
 
 
 def _changed_share(columns: Sequence[PairedColumn]) -> float:
-    """The share of records with a released value neither the original's nor above it."""
+    """Return the share of records with a value that is neither the original's nor above it."""
     changed = np.logical_or.reduce([changed_records(c) for c in columns])
     return float(np.mean(changed)) if np.size(changed) else 0.0
 
@@ -184,7 +184,7 @@ def _original_people(
     *,
     paired: bool,
 ) -> Cube:
-    """The original record by record: by the key of the release, else in its order.
+    """Read the original record by record: by the key of the release, else in its order.
 
     It may have other records than the release if a pairing file has `paired` both.
     """
@@ -207,7 +207,7 @@ def _original_people(
 
 
 def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
-    """The records of a release without a key with the keys of the original, record by record."""
+    """Give the records of a release without a key the keys of the original, record by record."""
     keys = original.codes[-1]
     require(
         np.bincount(keys[keys > 0]).max(initial=0) <= 1,
@@ -226,13 +226,13 @@ def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
 def _linkage(
     run: AttackRun, people: Cube, original: Cube, mine: Ints, theirs: Ints, columns: Sequence[str]
 ) -> Attack:
-    """Every released record to its nearest original, by all columns at once."""
+    """Link every released record to its nearest original, by all columns at once."""
     from sievert.commands.attack.linkage import link
 
     released, originals = zip(*(_same_scale(people, original, c) for c in columns), strict=True)
     origin = np.full(len(people.counts), -1, dtype=np.int64)
     origin[mine] = theirs
-    linkage = link(released, originals, origin, threads=run.source.get("threads"))
+    linkage = link(released, originals, origin, threads=run.settings.threads)
     low, high = linkage.interval
     reading = (
         f"{percent(linkage.correct_linkage)} of the released records are nearest to their own "
@@ -252,7 +252,7 @@ def _linkage(
 
 
 def _same_scale(first: Cube, second: Cube, column: str) -> list[Any]:
-    """A column of both tables as numbers, where all its values are; otherwise as common codes."""
+    """Read a column of both tables as numbers if all its values are, otherwise as common codes."""
     tables = [
         (c.values[at], c.codes[at]) for c in (first, second) for at in [c.columns.index(column)]
     ]
@@ -272,7 +272,7 @@ def _same_scale(first: Cube, second: Cube, column: str) -> list[Any]:
 
 
 def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) -> Attack:
-    """Grey box: the candidates of each row of a register."""
+    """Find the candidates of each row of a register in the release (grey box)."""
     key = run.settings.key
     truth = None
     with run.read(data, **run.other_source) as (table, questions):
@@ -301,8 +301,8 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
 def _true_pairs(
     run: AttackRun, rows: Cube, people: Cube, register: Cube, shared: Sequence[str]
 ) -> Cube:
-    """People who are in both tables: the values of the register, then the released ones."""
-    theirs, mine = microdata.match_keys(rows, people, as_spelt=run.settings.as_spelt)
+    """Pair people who are in both tables: the values of the register, then the released ones."""
+    theirs, mine = microdata.match_keys(rows, people, as_spelt=run.as_spelt)
     pairs = microdata.pair_columns(rows, theirs, people, mine, shared)
     require(
         pairs.values[: len(shared)] == register.values,
@@ -313,9 +313,9 @@ def _true_pairs(
 
 
 def _matching(run: AttackRun, column: str, register: Cube, release: Cube) -> Matching:
-    """Which released values of a column fit which values of the register."""
+    """Find which released values of a column fit which values of the register."""
     place = register.columns.index(column)
-    given = run.settings.hierarchies.get(column)
+    given = run.hierarchies.get(column)
     require(
         not is_made_from_data(given),
         f"the hierarchy of {column!r} is made from the data, and the register has others",

@@ -5,8 +5,8 @@ A table of all attacks comes first; the attacks on secrets are written here.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 
+from sievert.attacks.attack import Attack, Listed
 from sievert.charts import Bar
 from sievert.charts.curves import shares
 from sievert.commands.attack import identity_chapter as identity
@@ -17,7 +17,6 @@ from sievert.commands.attack.number_rows import (
     by_value,
     certain,
     columns,
-    number,
     numbers,
     people,
     rate_text,
@@ -27,6 +26,7 @@ from sievert.commands.attack.number_rows import (
     worst_class,
     worst_values,
 )
+from sievert.commands.attack.result import Attacks, SkewnessDetails
 from sievert.report.page import (
     Block,
     BulletList,
@@ -36,7 +36,7 @@ from sievert.report.page import (
     Paragraph,
     Picture,
 )
-from sievert.report.parts import Data, NumberText, ReportPart
+from sievert.report.parts import NumberText, ReportPart
 
 # Its name, what it is on, for how many people it is certain, what it removes of the uncertainty.
 AttackRow = tuple[str, str, NumberText | None, NumberText | None]
@@ -55,9 +55,9 @@ RULED_OUT = {
     "ruled_out_3": "background_3",
 }
 # Of each box what it is on, for how many people it is certain, what it removes.
-BOXES: dict[str, tuple[str, Callable[[Data], float | None] | None, str]] = {
+BOXES: dict[str, tuple[str, Callable[[Attack], float | None] | None, str]] = {
     "black_box": ("about_record", identity.unique_people, "discrimination_rate"),
-    "grey_box": ("about_record", partial(number, name="single"), "register_discrimination_rate"),
+    "grey_box": ("about_record", identity.single_candidates, "register_discrimination_rate"),
     "white_box": ("about_original", certain, "discrimination_rate"),
     "linkage": ("about_record", None, "correct_linkage"),
 }
@@ -66,7 +66,7 @@ BOXES: dict[str, tuple[str, Callable[[Data], float | None] | None, str]] = {
 def blocks(part: ReportPart) -> tuple[Chapter, ...]:
     """A table of all attacks, then a chapter for each way of finding somebody or something."""
     part = replace(part, kind="attack")  # an assessment may bring attacks along
-    if not part.data.get("attacks"):
+    if not part.read(Attacks).attacks:
         return ()
     summary = (
         _summary(part),
@@ -88,7 +88,7 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     An assessment has already said who is found.
     """
     own, part = part.kind == "attack", replace(part, kind="attack")
-    if not part.data.get("attacks"):
+    if not part.read(Attacks).attacks:
         return []
     return [*(identity.points(part) if own else ()), *_secret_points(part), *reasoning.points(part)]
 
@@ -99,15 +99,15 @@ def _secret_points(part: ReportPart) -> Iterator[tuple[str, str]]:
         secrets(part, "homogeneity"), key=lambda each: (certain(each[2]), -each[0]), default=None
     )
     if worst is not None:
-        _, secret, data = worst
-        yield part.say(_certain_key(part, data)), _homogeneity_sentence(part, secret, data)
+        _, secret, outcome = worst
+        yield part.say(_certain_key(part, outcome)), _homogeneity_sentence(part, secret, outcome)
 
 
-def _certain_key(part: ReportPart, data: Data) -> str:
+def _certain_key(part: ReportPart, outcome: Attack) -> str:
     """Whether a secret is certain for nobody, for some or for most people."""
-    if number(data, "discrimination_rate") is None:
+    if outcome.number("discrimination_rate") is None:
         return "certain_same"
-    many = certain(data)
+    many = certain(outcome)
     return (
         "certain_none" if not many else "certain_most" if 2 * many > part.rows else "certain_some"
     )
@@ -119,9 +119,11 @@ def _certain_key(part: ReportPart, data: Data) -> str:
 def _summary_title(part: ReportPart) -> str:
     """How many of the attacks that aim at certainty find somebody or something."""
     rows = [*_on_records(part), *_on_secrets(part)]
-    found = sum(bool(many is not None and many.number) for _, _, many, _ in rows)
-    key = "summary_none" if not found else "summary_one" if found == 1 else "summary_some"
-    return part.say(key, found=found, number=sum(many is not None for _, _, many, _ in rows))
+    successes = sum(bool(many is not None and many.number) for _, _, many, _ in rows)
+    key = "summary_none"
+    if successes:
+        key = "summary_one" if successes == 1 else "summary_some"
+    return part.say(key, found=successes, number=sum(many is not None for _, _, many, _ in rows))
 
 
 def _summary(part: ReportPart) -> Grid:
@@ -146,20 +148,25 @@ def _summary(part: ReportPart) -> Grid:
 def _skewness_lines(part: ReportPart) -> Iterator[Paragraph]:
     """What becomes likely in the worst class of each secret: nobody is found, nothing certain."""
     share = part.writer.share
-    for _, secret, data in secrets(part, "skewness"):
-        if (worst := data.get("worst_class")) is not None and data.get("occurs", True):
-            places = {name: share(number(data, name)) for name in ("posterior", "prior")}
-            places["people"] = part.writer.count(worst["records"])
-            name = part.writer.name(secret)
-            yield Paragraph(part.say("skewness_line", secret=name, **places), "note")
+    for _, secret, outcome in secrets(part, "skewness"):
+        worst = outcome.worst
+        if worst is not None and SkewnessDetails.of(outcome).occurs:
+            line = part.say(
+                "skewness_line",
+                secret=part.writer.name(secret),
+                posterior=share(outcome.number("posterior")),
+                prior=share(outcome.number("prior")),
+                people=part.writer.count(worst.records),
+            )
+            yield Paragraph(line, "note")
 
 
 def _worst_classes(part: ReportPart) -> Iterator[Block]:
     """Who is in the worst class of each attack, where the result names values."""
     items = []
-    for name, each in part.data["attacks"].items():
-        for target, data in each.items():
-            if values := worst_values(part, data):
+    for name, each in part.read(Attacks).attacks.items():
+        for target, outcome in each.items():
+            if values := worst_values(part, outcome):
                 attack = part.texts(
                     f"definitions.attack_{target if name == 'identity' else name}.title"
                 )
@@ -171,33 +178,41 @@ def _worst_classes(part: ReportPart) -> Iterator[Block]:
 
 
 def _on_records(part: ReportPart) -> Iterator[AttackRow]:
+    boxes = part.read(Attacks).attacks.get("identity") or {}
     for box, (about, count, rate) in BOXES.items():
-        if data := (part.data["attacks"].get("identity") or {}).get(box):
-            many = None if count is None else part.writer.count(count(data))
-            yield box, part.say(about), many, rate_text(part, data, rate)
+        outcome = boxes.get(box)
+        if outcome is not None:
+            many = None if count is None else part.writer.count(count(outcome))
+            yield box, part.say(about), many, rate_text(part, outcome, rate)
 
 
 def _on_secrets(part: ReportPart) -> Iterator[AttackRow]:
     for attack in ("homogeneity", *WRITERS, "reasoning"):
-        for _, secret, data in secrets(part, attack):
+        for _, secret, outcome in secrets(part, attack):
             about = part.say("about_secret", secret=part.writer.name(secret))
             match attack:
                 case "homogeneity":
-                    yield attack, about, part.writer.count(certain(data)), rate_text(part, data)
+                    yield (
+                        attack,
+                        about,
+                        part.writer.count(certain(outcome)),
+                        rate_text(part, outcome),
+                    )
                 case "background":
-                    ruled_out = data.get("ruled_out_1") or {}
-                    yield attack, about, part.writer.count(number(ruled_out, "certain")), None
+                    ruled_out = outcome.parts.get("ruled_out_1")
+                    then = None if ruled_out is None else ruled_out.number("certain")
+                    yield attack, about, part.writer.count(then), None
                 case "skewness":  # nobody is found, and nothing certain
                     yield attack, about, None, None
                 case "semantic":
-                    yield attack, about, *_meaning(part, data)
+                    yield attack, about, *_meaning(part, outcome)
                 case "reasoning":
-                    yield attack, about, None, reasoning.headline(part, data)
+                    yield attack, about, None, reasoning.headline(part, outcome)
 
 
-def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberText | None]:
+def _meaning(part: ReportPart, outcome: Attack) -> tuple[NumberText | None, NumberText | None]:
     """The way of merging by which most people are certain; of several alike the first."""
-    counts = [(part.writer.count(certain(way)), way) for _, way in _merges(data)]
+    counts = [(part.writer.count(certain(way)), way) for _, way in _merges(outcome)]
     if not counts:
         return None, None
     many, way = max(counts, key=lambda each: each[0].number or 0.0)
@@ -209,62 +224,65 @@ def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberTex
 
 def _secret_chapters(part: ReportPart) -> Iterator[Chapter]:
     """A chapter for each secret, with a chapter for each attack on it."""
-    others = {a: {s: data for _, s, data in secrets(part, a)} for a in WRITERS}
-    for i, secret, data in secrets(part, "homogeneity"):
+    others = {a: {s: outcome for _, s, outcome in secrets(part, a)} for a in WRITERS}
+    for i, secret, outcome in secrets(part, "homogeneity"):
         anchor = f"{part.anchor('secret')}{i}"
-        homogeneity = _homogeneity(part, i, secret, data)
+        homogeneity = _homogeneity(part, i, secret, outcome)
         inner = [Chapter(part.say("homogeneity_title"), f"{anchor}-homogeneity", homogeneity)]
         for attack, (title, write) in WRITERS.items():
             if secret in others[attack]:
                 blocks = tuple(write(part, secret, others[attack][secret]))
                 if blocks:
                     inner.append(Chapter(part.say(title), f"{anchor}-{attack}", blocks))
-        yield Chapter(_secret_title(part, secret, data), anchor, tuple(inner))
+        yield Chapter(_secret_title(part, secret, outcome), anchor, tuple(inner))
 
 
-def _secret_title(part: ReportPart, secret: str, data: Data) -> str:
+def _secret_title(part: ReportPart, secret: str, outcome: Attack) -> str:
     """For how many people a secret is certain."""
     name = part.writer.name(secret)
-    if number(data, "discrimination_rate") is None:
+    if outcome.number("discrimination_rate") is None:
         return part.say("secret_same", secret=name)
-    return people(part, SECRET, certain(data), secret=name)
+    return people(part, SECRET, certain(outcome), secret=name)
 
 
-def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
+def _homogeneity_sentence(part: ReportPart, secret: str, outcome: Attack) -> str:
     """For how many a secret is certain."""
     name = part.writer.name(secret)
-    if number(data, "discrimination_rate") is None:
+    if outcome.number("discrimination_rate") is None:
         return part.say("homogeneity_same", secret=name)
-    return people(part, HOMOGENEITY, certain(data), secret=name, columns=columns(part))
+    return people(part, HOMOGENEITY, certain(outcome), secret=name, columns=columns(part))
 
 
-def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Block, ...]:
+def _homogeneity(part: ReportPart, i: int, secret: str, outcome: Attack) -> tuple[Block, ...]:
     """Who is certain, how much the columns tell, and which of them."""
-    writer, name = part.writer, part.writer.name(secret)
-    if (rate := rate_text(part, data)).number is None:
-        return (Paragraph(_homogeneity_sentence(part, secret, data)),)
+    writer = part.writer
+    name = writer.name(secret)
+    rate = rate_text(part, outcome)
+    if rate.number is None:
+        return (Paragraph(_homogeneity_sentence(part, secret, outcome)),)
     blocks: list[Block] = [Paragraph(part.say("homogeneity_rate", rate=rate, secret=name))]
-    if worst := data.get("worst_class"):
+    worst = outcome.worst
+    if worst is not None:
         places = {
-            "records": writer.count(worst["records"]),
-            "confidence": writer.share(number(worst, "confidence")),
-            "bits": writer.number(number(worst, "conditional_entropy")),
+            "records": writer.count(worst.records),
+            "confidence": writer.share(worst.number("confidence")),
+            "bits": writer.number(worst.number("conditional_entropy")),
         }
         blocks.append(Paragraph(part.say("homogeneity_worst", **places)))
     return (
         *blocks,
-        *by_column(part, data, part.say("columns_chart_secret", secret=name), drawn=i <= DRAWN),
+        *by_column(part, outcome, part.say("columns_chart_secret", secret=name), drawn=i <= DRAWN),
         *([Paragraph(part.say("columns_rest", shown=DRAWN), "note")] if i == DRAWN + 1 else ()),
-        numbers(part, [("discrimination_rate", rate, "high"), *worst_class(writer, data)]),
-        *(by_value(part, data, secret) if i <= WITH_VALUES else ()),
+        numbers(part, [("discrimination_rate", rate, "high"), *worst_class(writer, outcome)]),
+        *(by_value(part, outcome, secret) if i <= WITH_VALUES else ()),
         Paragraph(part.say("homogeneity_reading"), "reading"),
     )
 
 
-def _background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+def _background(part: ReportPart, secret: str, outcome: Attack) -> Iterator[Block]:
     """What is still missing, and what ruling out likely values gives."""
     writer, name = part.writer, part.writer.name(secret)
-    missing = rate_text(part, data, "missing")
+    missing = rate_text(part, outcome, "missing")
     if missing.number is None:
         yield Paragraph(part.say("background_same", secret=name), "lead")
         return
@@ -272,55 +290,58 @@ def _background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     rows = (
         (
             part.say(key),
-            *(writer.count(number(after, n)) for n in ("people", "certain")),
+            writer.count(after.number("people")),
+            writer.count(after.number("certain")),
             str(rate_text(part, after, "gain")).replace(" %", ""),
         )
         for name, key in RULED_OUT.items()
-        if (after := data.get(name)) is not None
+        if (after := outcome.parts.get(name)) is not None
     )
     head = ("background_which", "background_people", "background_certain", "background_gain")
     yield part.grid("background_table", head, rows)
     yield Paragraph(part.say("background_reading"), "reading")
 
 
-def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+def _skewness(part: ReportPart, secret: str, outcome: Attack) -> Iterator[Block]:
     """What is rare in the table and likely in a class."""
-    writer, worst = part.writer, data.get("worst_class")
-    if worst is None or not data.get("occurs", True):
-        key = "skewness_flat" if data.get("occurs", True) else "skewness_absent"
+    writer = part.writer
+    worst = outcome.worst
+    details = SkewnessDetails.of(outcome)
+    if worst is None or not details.occurs:
+        key = "skewness_flat" if details.occurs else "skewness_absent"
         yield Paragraph(part.say(key, secret=writer.name(secret)), "lead")
         return
     lead = part.say(
-        "skewness_lead_named" if data.get("named_value") else "skewness_lead_any",
+        "skewness_lead_named" if details.named_value else "skewness_lead_any",
         secret=writer.name(secret),
-        prior=rate_text(part, data, "prior"),
-        posterior=rate_text(part, data, "posterior"),
-        records=writer.count(worst["records"]),
-        ratio=writer.number(number(data, "ratio")),
+        prior=rate_text(part, outcome, "prior"),
+        posterior=rate_text(part, outcome, "posterior"),
+        records=writer.count(worst.records),
+        ratio=writer.number(outcome.number("ratio")),
     )
     yield Paragraph(lead, "lead")
-    yield Paragraph(part.say("skewness_people", people=writer.count(number(data, "people"))))
+    yield Paragraph(part.say("skewness_people", people=writer.count(outcome.number("people"))))
     measures = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
-    yield numbers(part, [(m, writer.number(number(data, m)), "high") for m in measures])
-    yield from _likely_values(part, secret, data.get("values") or {})
+    yield numbers(part, [(m, writer.number(outcome.number(m)), "high") for m in measures])
+    if outcome.values is not None and outcome.values.groups:
+        yield from _likely_values(part, secret, outcome.values)
 
 
-def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Block]:
+def _likely_values(part: ReportPart, secret: str, values: Listed) -> Iterator[Block]:
     """The values of a secret by how likely they become in some class."""
     writer = part.writer
-    if not (groups := (values.get("listed") or [])[:MOST_VALUES]):
-        return
+    groups = values.groups[:MOST_VALUES]
     names = value_names(part, groups, secret)
-    likely = [writer.share(g["posterior"]) for g in groups]
+    likely = [writer.share(group.number("posterior")) for group in groups]
     rows = (
         (
             name,
-            writer.count(g["records"]),
-            writer.share(g["prior"]),
+            writer.count(group.records),
+            writer.share(group.number("prior")),
             share,
-            writer.number(g["ratio"]),
+            writer.number(group.number("ratio")),
         )
-        for name, g, share in zip(names, groups, likely, strict=True)
+        for name, group, share in zip(names, groups, likely, strict=True)
     )
     head = (
         *("values_head", "values_records", "skewness_prior", "skewness_posterior"),
@@ -340,16 +361,23 @@ def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Bloc
     yield from values_left(part, values, groups)
 
 
-def _merges(data: Data) -> list[tuple[int | None, Data]]:
+def _merges(outcome: Attack) -> list[tuple[int | None, Attack]]:
     """How a secret was merged: by the partition (None), by levels of its hierarchy."""
-    levels = sorted(int(k[6:]) for k in data if k.startswith("level_") and k[6:].isdecimal())
-    partition = [(None, data["partition"])] if "partition" in data else []
-    return [*partition, *((level, data[f"level_{level}"]) for level in levels)]
+    merges: list[tuple[int | None, Attack]] = []
+    if "partition" in outcome.parts:
+        merges.append((None, outcome.parts["partition"]))
+    levels = {}
+    for name, merged in outcome.parts.items():
+        level = name.removeprefix("level_")
+        if level != name and level.isdecimal():
+            levels[int(level)] = merged
+    return [*merges, *sorted(levels.items())]
 
 
-def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+def _semantic(part: ReportPart, secret: str, outcome: Attack) -> Iterator[Block]:
     """Who is certain after values that mean the same were merged."""
-    writer, ways = part.writer, _merges(data)
+    writer = part.writer
+    ways = _merges(outcome)
     if not ways:
         return
     most = max(certain(way) for _, way in ways)
@@ -359,7 +387,7 @@ def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
             part.say("semantic_partition" if level is None else "semantic_level", level=level),
             writer.count(certain(way)),
             rate_text(part, way, MERGED),
-            writer.count(number(way, "parts")),
+            writer.count(way.number("parts")),
         )
         for level, way in ways
     ]

@@ -9,10 +9,11 @@ from typing import Any
 from sievert.attacks.attack import Attack, value
 from sievert.attacks.reasoning import run
 from sievert.attacks.reasoning.chains import Progress
-from sievert.attacks.reasoning.model import ReasoningSettings, Weights
+from sievert.attacks.reasoning.problem import AddRemark, ReasoningTask
 from sievert.attacks.reasoning.result import HEADLINES, MOST_MISPLACED, Reasoning
-from sievert.attacks.reasoning.run import AddRemark
+from sievert.attacks.reasoning.settings import Weights
 from sievert.attacks.reasoning.value_sets import UnfitLabelError, label_members
+from sievert.commands.attack.settings import AttackSettings
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
@@ -25,9 +26,9 @@ from sievert.request.requested import check_known
 from sievert.session import Clock
 
 MOST_SECRETS = 5000
-RANDOMISED = "the release was randomised: its values are neither the original's nor above them"
+RANDOMISED = Remark("release_randomised")
 READABLE = re.compile(r"prefix|(prefix|interval|cuts|quantile|ends):.*")  # labels tell themselves
-UNREADABLE = "released labels are not values of the original, and no hierarchy places them"
+UNREADABLE = Remark("labels_unplaced")
 MOST_UNREADABLE = 0.01  # of the released records: a few may be of people whom the original lacks
 MOST_RECORDS = 5 * 10**7  # of an original, held one by one
 
@@ -36,24 +37,13 @@ class Reasoner:
     """Collects the counts of one release and its original, then reasons about each secret."""
 
     def __init__(
-        self,
-        settings: ReasoningSettings,
-        group: str | None,
-        hierarchies: Mapping[str, Any],
-        missing: str,
-        threads: int | None,
-        timeout: float | None,
-        remark: AddRemark,
-        *,
-        required: bool,
+        self, settings: AttackSettings, hierarchies: Mapping[str, Any], remark: AddRemark
     ) -> None:
-        self.settings = replace(
-            settings, threads=thread_count(threads), wildcard=missing == "wildcard"
-        )
-        self.group = group
+        self.settings = settings
+        self.group = settings.group  # or the column that two tables share
         self.hierarchies = hierarchies
         self.remark = remark
-        self.required = required
+        timeout = settings.timeout
         self.deadline = None if timeout is None else time.monotonic() + timeout
         self.cells: dict[str, Cube] = {}  # of each secret: quasi-identifiers and the secret
         self.people: Cube | None = None  # of a release in two tables
@@ -65,7 +55,7 @@ class Reasoner:
         self.withheld: dict[str, Attack] = {}  # by secret, where no number is given
 
     def read_people(self, questions: Questions, quasi: Sequence[str]) -> None:
-        """The people of a release in two tables."""
+        """Read the people of a release in two tables."""
         assert self.group is not None
         check_known("--group: column", self.group, questions.columns)
         require(
@@ -77,7 +67,7 @@ class Reasoner:
         self.people = questions.cube((*quasi, self.group))
 
     def read_secrets(self, questions: Questions, sensitive: Sequence[str]) -> None:
-        """The secrets of a release in two tables."""
+        """Read the secrets of a release in two tables."""
         assert self.group is not None
         for column in (self.group, *sensitive):
             check_known("column of the table of secrets", column, questions.columns)
@@ -85,14 +75,14 @@ class Reasoner:
         self.secrets = {s: questions.cube((self.group, s)) for s in sensitive}
 
     def read_records(self, questions: Questions, quasi: Sequence[str], name: str) -> None:
-        """The release record by record, where each of its records is to be told of."""
+        """Read the release record by record, for a file with a row for each record."""
         secrets = () if self.people is not None else tuple(self.cells)
         self.lines = microdata.in_order(questions, (*quasi, *secrets), name)
 
     def original(
         self, questions: Questions, columns: Sequence[str], sensitive: Sequence[str], name: str
     ) -> None:
-        """The people attacked, record by record where the source has an order."""
+        """Read the people who are attacked, record by record if the source has an order."""
         wanted = list(columns)
         for secret in sensitive:
             if secret in questions.columns:
@@ -106,7 +96,7 @@ class Reasoner:
         )
 
     def reason(self, clock: Clock) -> dict[str, Reasoning]:
-        """Every secret."""
+        """Reason about every secret."""
         results = {}
         for secret in self.cells if self.people is None else self.secrets:
             if self.changed > MOST_MISPLACED:
@@ -123,20 +113,20 @@ class Reasoner:
                     # a hierarchy would not help a release with noise
                     self.withheld[secret] = withheld(self.changed)
                     continue
-                if self.required:
+                if self.settings.must_reason:
                     raise
                 self.remark(Remark("no_reasoning", column=repr(secret), why=str(error)))
         return results
 
     def _unreadable_columns(self, secret: str) -> list[str]:
-        """Columns whose labels stand for no value of the original, as far as is known.
+        """List columns whose labels stand for no value of the original, as far as is known.
 
         Such labels would pass for further values, and nobody of the original would fit them: the
         attacker would seem to know nothing.
         """
         release = self.cells.get(secret)
         known = self.known
-        if release is None or known is None or self.settings.observed:
+        if release is None or known is None or self.settings.takes_original_domain:
             return []
         given = self.settings.domain if isinstance(self.settings.domain, Mapping) else {}
         columns = []
@@ -157,6 +147,7 @@ class Reasoner:
         return columns
 
     def _one(self, secret: str, clock: Clock) -> Reasoning:
+        """Reason about one secret."""
         release = self.people if self.people is not None else self.cells[secret]
         columns = release.columns[:-1]
         known = self.known
@@ -174,20 +165,28 @@ class Reasoner:
         secrets = tuple(self.cells or self.secrets)
         settings = replace(
             self.settings,
-            hierarchies={c: self._hierarchy(c) for c in columns},
             alpha=_own(self.settings.alpha, secret, secrets),
             beta=_own(self.settings.beta, secret, secrets),
         )
-        settings.check_columns(release.columns[:-1])
+        settings.check_domain_columns(release.columns[:-1])
         progress = Progress(None if self.deadline is None else self.deadline - time.monotonic())
         clock(f"reasoning about {secret}", progress)
         lines = self.lines and self.lines.select_columns(cell if self.people is None else columns)
-        how = (known, self.ordered, settings, progress, self.remark, lines)
+        task = ReasoningTask(
+            settings=settings,
+            hierarchies={c: self._hierarchy(c) for c in columns},
+            wildcard=settings.missing == "wildcard",
+            threads=thread_count(settings.threads),
+            original=known,
+            ordered=self.ordered,
+            listed=lines,
+            progress=progress,
+            remark=self.remark,
+        )
         if self.people is not None:
-            return run.vertical(
-                release.roll_up((*columns, str(self.group))), self.secrets[secret], *how
-            )
-        return run.horizontal(release if release.columns == cell else release.roll_up(cell), *how)
+            of_people = release.roll_up((*columns, str(self.group)))
+            return run.vertical(of_people, self.secrets[secret], task)
+        return run.horizontal(release if release.columns == cell else release.roll_up(cell), task)
 
     def _hierarchy(self, column: str) -> Hierarchy | None:
         given = self.hierarchies.get(column)
@@ -203,13 +202,13 @@ class Reasoner:
 
 
 def withheld(share: float) -> Attack:
-    """The attack on a randomised release: no number, and why."""
+    """Make the attack on a randomised release: it has no number, and says why."""
     reading = f"{RANDOMISED} ({percent(share)} of the records): no number is given."
     return _no_numbers(RANDOMISED, reading[0].upper() + reading[1:], {"randomised": share})
 
 
 def unreadable_labels(columns: Sequence[str]) -> Attack:
-    """The attack on a release whose labels cannot be read: no number, and what it takes."""
+    """Make the attack on a release whose labels are not readable: no number, and what it takes."""
     needed = ", ".join(f"--hierarchy {column}=FILE" for column in columns)
     reading = f"It is not known: {UNREADABLE}. It takes {needed}."
     return _no_numbers(UNREADABLE, reading, {"unreadable_labels": list(columns)})
@@ -224,7 +223,7 @@ def _no_numbers(why: str, reading: str, details: Mapping[str, Any]) -> Attack:
 
 
 def _own(weights: Weights, secret: str, secrets: Sequence[str]) -> Weights:
-    """The weights for one of several secrets, where they are given by column."""
+    """Return the weights for one of several secrets, if they are given by column."""
     if isinstance(weights, Mapping) and weights and set(weights) <= set(secrets):
         own: Weights = weights.get(secret, 1.0)
         return own

@@ -6,19 +6,20 @@ Where the chains of the simulation do not agree, the page shows no number, and s
 import math
 from collections.abc import Iterator
 
+from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.chains import ESS, RHAT
 from sievert.charts import Bar
 from sievert.charts.curves import running, shares
 from sievert.commands.attack.number_rows import (
     SIDES,
     columns,
-    number,
     people,
     secrets,
 )
+from sievert.commands.attack.result import ChainsOfReasoning, ReasoningDetails
 from sievert.formatting import count, digits, make_unique
 from sievert.report.page import Block, Chapter, Link, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
+from sievert.report.parts import NumberText, NumberWriter, ReportPart
 
 # The sentences for nobody, one and many people.
 AT_RISK = ("reasoned.at_risk_none", "reasoned.at_risk_one", "reasoned.at_risk_many")
@@ -79,63 +80,64 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     """One chapter for each secret that was reasoned about: its title is what was found."""
     return tuple(
         Chapter(
-            _title(part, secret, data),
+            _title(part, secret, attack),
             f"{part.anchor('reason')}{i}",
-            tuple(_blocks(part, i, secret, data)),
+            tuple(_blocks(part, i, secret, attack)),
             screen=i == 1,
         )
-        for i, secret, data in secrets(part, "reasoning")
+        for i, secret, attack in secrets(part, "reasoning")
     )
 
 
-def _title(part: ReportPart, secret: str, data: Data) -> str:
-    which = state(data)
+def _title(part: ReportPart, secret: str, attack: Attack) -> str:
+    which = state(attack)
     return part.texts(
         TITLES.get(which, "reasoned.title"),
         secret=part.writer.name(secret),
-        **_places(part, data, which),
+        **_places(part, attack, which),
     )
 
 
-def state(data: Data) -> str:
+def state(attack: Attack) -> str:
     """What there is to tell: named, expects, or why no number is shown."""
-    if data.get("randomised"):
+    details = ReasoningDetails.of(attack)
+    if details.randomised:
         return "randomised"
-    if data.get("unreadable_labels"):
+    if details.unreadable_labels:
         return "unreadable"
-    if not data.get("converged"):
+    if not details.converged:
         return "not_converged"
-    if number(data, "attacker_accuracy") is not None:
-        return "worse" if _worse_than_guessing(data) else "named"
-    return "expects" if number(data, "attacker_expects") is not None else "misplaced"
+    if attack.number("attacker_accuracy") is not None:
+        return "worse" if _worse_than_guessing(attack) else "named"
+    return "expects" if attack.number("attacker_expects") is not None else "misplaced"
 
 
-def _worse_than_guessing(data: Data) -> bool:
+def _worse_than_guessing(attack: Attack) -> bool:
     """Whether the attacker does worse than guessing beyond chance: a sign that tables do not fit.
 
     Whoever may guess does no worse, so the number would only reassure.
     """
-    guess = number(data, "baseline")
-    ends = _ends(data, "attacker_accuracy")
+    guess = attack.number("baseline")
+    ends = _ends(attack, "attacker_accuracy")
     if guess is None or ends is None:
         return False
-    spread = math.sqrt(guess * (1 - guess) / max(1, data.get("released") or 1))
+    spread = math.sqrt(guess * (1 - guess) / max(1, ReasoningDetails.of(attack).released))
     return ends[1] < guess - CHANCE * spread
 
 
-def _ends(data: Data, name: str) -> tuple[float, float] | None:
+def _ends(attack: Attack, name: str) -> tuple[float, float] | None:
     """How low and how high a number may be; both are the number where nobody is undecided."""
-    middle = number(data, name)
+    middle = attack.number(name)
     if middle is None:
         return None
-    low, high = (data.get("intervals") or {}).get(name) or (middle, middle)
+    low, high = ReasoningDetails.of(attack).intervals.get(name, (middle, middle))
     return min(low, middle), max(high, middle)
 
 
-def _share(part: ReportPart, data: Data, name: str) -> NumberText:
+def _share(part: ReportPart, attack: Attack, name: str) -> NumberText:
     """A share, with what the undecided people leave open in brackets."""
-    share = part.writer.share(number(data, name))
-    ends = _ends(data, name)
+    share = part.writer.share(attack.number(name))
+    ends = _ends(attack, name)
     if share.number is None or ends is None or ends[0] == ends[1]:
         return share
     low, high = map(part.writer.share, ends)
@@ -143,23 +145,23 @@ def _share(part: ReportPart, data: Data, name: str) -> NumberText:
     return NumberText(text, share.number)
 
 
-def headline(part: ReportPart, data: Data) -> NumberText | None:
+def headline(part: ReportPart, attack: Attack) -> NumberText | None:
     """The share of people who are named; None where there is no number to show."""
-    name = {"named": "attacker_accuracy", "expects": "attacker_expects"}.get(state(data))
-    return None if name is None else part.writer.share(number(data, name))
+    name = {"named": "attacker_accuracy", "expects": "attacker_expects"}.get(state(attack))
+    return None if name is None else part.writer.share(attack.number(name))
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     """The secret for which most people are named, or the reason why no number can be shown."""
-    each = [(headline(part, data), s, data) for _, s, data in secrets(part, "reasoning")]
+    each = [(headline(part, attack), s, attack) for _, s, attack in secrets(part, "reasoning")]
     if not each:
         return
-    head, secret, data = max(each, key=lambda e: -1.0 if e[0] is None else e[0].number or 0.0)
-    which = state(data)
+    head, secret, attack = max(each, key=lambda e: -1.0 if e[0] is None else e[0].number or 0.0)
+    which = state(attack)
     name = part.writer.name(secret)
-    places = _places(part, data, which)
+    places = _places(part, attack, which)
     guessing = places["baseline"].number if "baseline" in places else None
-    ends = _ends(data, "attacker_accuracy" if which == "named" else "attacker_expects")
+    ends = _ends(attack, "attacker_accuracy" if which == "named" else "attacker_expects")
     if head is None or ends is None or guessing is None:
         found = "reasoned.point_unknown"
     elif ends[0] > guessing + GAIN:
@@ -179,46 +181,46 @@ PLACES = {
 }
 
 
-def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
-    unreadable = data.get("unreadable_labels")
+def _places(part: ReportPart, attack: Attack, which: str) -> dict[str, NumberText]:
+    unreadable = ReasoningDetails.of(attack).unreadable_labels
     if unreadable:
         return {"columns": NumberText(part.writer.names(unreadable), None)}
-    return {who: _share(part, data, name) for who, name in PLACES.get(which, {}).items()}
+    return {who: _share(part, attack, name) for who, name in PLACES.get(which, {}).items()}
 
 
-def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block | Chapter]:
+def _blocks(part: ReportPart, i: int, secret: str, attack: Attack) -> Iterator[Block | Chapter]:
     texts = part.texts
-    which = state(data)
+    which = state(attack)
     name = part.writer.name(secret)
-    if headline(part, data) is None:
-        text = texts(WITHHELD[which], secret=name, **_places(part, data, which))
+    if headline(part, attack) is None:
+        text = texts(WITHHELD[which], secret=name, **_places(part, attack, which))
         yield Paragraph(text, "warning")
     else:
-        places = _places(part, data, which)
+        places = _places(part, attack, which)
         key = "reasoned.lead" if which == "named" else "reasoned.lead_expects"
         yield Paragraph(texts(key, secret=name, columns=columns(part), **places), "reading")
-        yield _beliefs(part, i, secret, data, places)
+        yield _beliefs(part, i, secret, attack, places)
     if which == "named":
         yield Paragraph(texts("reasoned.reading"), "reading")
-        inner = tuple(_relative(part, secret, data))
+        inner = tuple(_relative(part, secret, attack))
         yield Chapter(texts("reasoned.risk_title"), part.anchor(f"reason{i}-risk"), inner)
     if which not in ("randomised", "unreadable"):
         how = (
-            *_how(part, data),
-            *_chains(part, secret, data, drawn=i <= DRAWN),
-            *_sensitivity(part, data),
+            *_how(part, attack),
+            *_chains(part, secret, attack, drawn=i <= DRAWN),
+            *_sensitivity(part, attack),
         )
         yield Chapter(texts("reasoned.how_title"), part.anchor(f"reason{i}-how"), how)
 
 
 def _beliefs(
-    part: ReportPart, i: int, secret: str, data: Data, places: dict[str, NumberText]
+    part: ReportPart, i: int, secret: str, attack: Attack, places: dict[str, NumberText]
 ) -> Block:
     """Attacker, learner and guessing side by side."""
     texts = part.texts
     name = part.writer.name(secret)
     accuracies = {"attacker": "attacker_accuracy", "learner": "learner_accuracy"}
-    ends = {who: _ends(data, accuracies[who]) for who in places if who in accuracies}
+    ends = {who: _ends(attack, accuracies[who]) for who in places if who in accuracies}
     intervals = {who: each for who, each in ends.items() if each is not None and each[0] < each[1]}
     bars = [
         Bar(
@@ -248,38 +250,39 @@ def _beliefs(
 # -- for the operator -----------------------------------------------------------------------------
 
 
-def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+def _relative(part: ReportPart, secret: str, attack: Attack) -> Iterator[Block]:
     """People at risk, relative risk, and the records that are worst off."""
     texts = part.texts
     writer = part.writer
-    many = number(data, "at_risk") or 0
+    many = attack.number("at_risk") or 0
     yield Paragraph(people(part, AT_RISK, many, secret=writer.name(secret)))
     for name, key in UNDECIDED.items():
-        torn = number(data, name)
+        torn = attack.number(name)
         if torn:
             yield Paragraph(texts(key, people=writer.count(torn)))
     rows = (
         (
             Link(texts(key), anchor),
-            _times(writer, number(data, name))
+            _times(writer, attack.number(name))
             if name == "max_relative_risk"
-            else _share(part, data, name),
-            texts(SIDES[data[name]["riskier"]]),
+            else _share(part, attack, name),
+            texts(SIDES[attack.numbers[name].riskier]),
         )
         for name, (key, anchor) in NUMBERS.items()
-        if name in data
+        if name in attack.numbers
     )
     head = (texts("reasoned.number"), texts("reasoned.value"), texts("reasoned.side"))
     yield make_grid(texts("reasoned.numbers"), head, rows, (1,))
-    worst = data.get("worst")
+    worst = ReasoningDetails.of(attack).worst
     if worst:
         rows_ = (
             (
-                count(w["row"]),
-                *(writer.share(w[who]) for who in ("attacker", "learner")),
-                _times(writer, w["relative_risk"]),
+                count(record.row),
+                writer.share(record.attacker),
+                writer.share(record.learner),
+                _times(writer, record.relative_risk),
             )
-            for w in worst
+            for record in worst
         )
         columns_of_worst = (
             texts("reasoned.worst_row"),
@@ -297,65 +300,69 @@ def _times(writer: NumberWriter, ratio: float | None) -> NumberText:
     return text if text.number is None else NumberText(text.text, ratio)
 
 
-def _how(part: ReportPart, data: Data) -> Iterator[Block]:
+def _how(part: ReportPart, attack: Attack) -> Iterator[Block]:
     """How beliefs were found, and what they started from."""
     texts = part.texts
-    sampling = data.get("sampling")
-    places = {"model": texts(MODELS[data["likelihood"]])}
+    details = ReasoningDetails.of(attack)
+    sampling = details.sampling
+    places = {"model": texts(MODELS[details.likelihood])}
     if sampling is None:
-        way = "reasoned.found_exact" if data["method"] == "exact" else "reasoned.found_closed"
+        way = "reasoned.found_exact" if details.method == "exact" else "reasoned.found_closed"
     else:
-        way = "reasoned.found_sampled" if data["converged"] else "reasoned.found_apart"
-        places |= {k: count(sampling[k]) for k in ("chains", "sweeps")}
+        way = "reasoned.found_sampled" if details.converged else "reasoned.found_apart"
+        places |= {"chains": count(sampling.chains), "sweeps": count(sampling.sweeps)}
     yield Paragraph(texts(way, **places))
-    prior = max(data["prior_records_a_secret"].values(), default=0.0)
-    own = data["records_a_secret"]
+    prior = details.largest_prior
+    own = details.records_a_secret
     counts = {"prior": digits(f"{prior:,.0f}"), "records": digits(f"{own:,.4g}")}
     yield Paragraph(texts("reasoned.prior", **counts))
     notes = {
         "reasoned.strong_prior": prior > own,
-        "reasoned.domain_observed": any(not d["public"] for d in data["domains"].values()),
-        "reasoned.unplaced": state(data) == "named",
+        "reasoned.domain_observed": details.observed_domain,
+        "reasoned.unplaced": state(attack) == "named",
     }
     yield from (Paragraph(texts(key), "note") for key, true in notes.items() if true)
 
 
-def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterator[Block]:
+def _chains(part: ReportPart, secret: str, attack: Attack, *, drawn: bool) -> Iterator[Block]:
     """How well the chains agree, and how they came to it."""
     texts = part.texts
     writer = part.writer
-    sampling = data.get("sampling")
+    details = ReasoningDetails.of(attack)
+    sampling = details.sampling
     if sampling is None:
         return
-    by_chain = sampling["attacker_by_chain"]
-    if not data["converged"] and by_chain:
-        hopes = str(sampling.get("least_agreed", "")).endswith("expects")  # without the original
+    by_chain = sampling.by_chain
+    if not details.converged and by_chain:
+        hopes = sampling.least_agreed.endswith("expects")  # without the original
         key = "reasoned.not_converged_hopes" if hopes else "reasoned.not_converged_spread"
         ends = {"low": writer.share(min(by_chain)), "high": writer.share(max(by_chain))}
         yield Paragraph(texts(key, **ends))
-    rhat = sampling["rhat"]
+    rhat = sampling.rhat
     places = {
         "limit": RHAT,
         "least": digits(f"{ESS:.0f}"),
-        "effective": digits(f"{sampling['effective']:,.0f}"),
+        "effective": digits(f"{sampling.effective:,.0f}"),
         "rhat": "" if rhat is None else digits(f"{rhat:.3f}"),
     }
     settled = "reasoned.settled_unbounded" if rhat is None else "reasoned.settled"
     yield Paragraph(texts(settled, **places))
-    if sampling.get("so_far"):
+    if sampling.so_far:
         yield from _running(part, secret, sampling, drawn)
 
 
-def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iterator[Block]:
+def _running(
+    part: ReportPart, secret: str, sampling: ChainsOfReasoning, drawn: bool
+) -> Iterator[Block]:
     """Running means of the number on which chains agree least."""
     texts = part.texts
     writer = part.writer
-    places = sampling["so_far"]
-    quantity = texts(QUANTITIES[sampling["least_agreed"]])
+    places = sampling.so_far
+    quantity = texts(QUANTITIES[sampling.least_agreed])
     yield Paragraph(texts("reasoned.running_least", quantity=quantity))
-    chains = range(1, len(places[0]["by_chain"]) + 1)
+    chains = range(1, len(places[0].by_chain) + 1)
     names = make_unique(texts("reasoned.chain", number=c) for c in chains)
-    means = [(p["sweeps"], [writer.share(x) for x in p["by_chain"]]) for p in places]
+    means = [(place.sweeps, [writer.share(mean) for mean in place.by_chain]) for place in places]
     title = texts("reasoned.running_chart", secret=writer.name(secret))
     across = texts("reasoned.running_across")
     rows = ((count(sweeps), *row) for sweeps, row in means)
@@ -373,15 +380,20 @@ def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iter
     yield Picture(spec, texts("reasoned.running_caption"), grid)
 
 
-def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
+def _sensitivity(part: ReportPart, attack: Attack) -> Iterator[Block]:
     """The same release with other weights of the prior."""
-    risks = ("global_relative_risk", "global_relative_risk_literal")
-    names = ("attacker_accuracy", "learner_accuracy", *risks)
-    lines = data.get("sensitivity")
+    lines = ReasoningDetails.of(attack).sensitivity
     if lines:
+        share = part.writer.share
         rows = (
-            (part.writer.number(x["beta"]), *(part.writer.share(x[n]) for n in names))
-            for x in lines
+            (
+                part.writer.number(line.beta),
+                share(line.attacker_accuracy),
+                share(line.learner_accuracy),
+                share(line.global_relative_risk),
+                share(line.global_relative_risk_literal),
+            )
+            for line in lines
         )
         texts = part.texts
         heads = (

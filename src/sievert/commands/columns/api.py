@@ -1,46 +1,112 @@
-"""The public function `describe_columns`: the columns of a table, each with a likely role."""
+"""The public function `describe_columns`, written from the settings by `make generate`."""
 
-from typing import Any, Unpack
+from collections.abc import Mapping
+from typing import Any
 
 from sievert.commands.columns.result import ColumnList
-from sievert.commands.columns.run import look_at_columns
-from sievert.request.requested import LARGE, Reading
-from sievert.request.table_description import describe_table
+from sievert.commands.columns.run import run
+from sievert.commands.columns.settings import ColumnsSettings
 from sievert.session import Steps, no_progress
-from sievert.sources.options import ReaderOptions
-
-__all__ = ["ColumnList", "describe_columns"]
+from sievert.settings.groups import Names, Place
+from sievert.settings.option import UNSTATED, Unstated
+from sievert.sources.options import EngineName
 
 
 def describe_columns(
     data: Any,
     *,
-    verify: bool = False,
     show_values: bool = False,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    header: bool = True,
+    types: Mapping[str, str] | None = None,
+    na: Names = (),
+    suppressed: str | Unstated | None = UNSTATED,
+    keep_suppressed: bool = False,
+    verify: bool = False,
+    max_unpacked: str | None = None,
+    max_field: str | int | None = "1MB",
+    max_columns: int = 10000,
+    engine: EngineName | None = None,
+    master: str | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+    timeout: float | None = None,
+    temp: Place | None = None,
     watch: Steps = no_progress,
-    **source: Unpack[ReaderOptions],
 ) -> ColumnList:
-    """Say what the columns of a table look like, and suggest a role for each.
+    r"""Say what the columns of a table look like, and suggest a role for each.
 
     Parameters
     ----------
     data
         The table: a path, a frame, a dict of lists.
-    verify
-        Check the page checksums of Parquet files.
     show_values
         Name the most frequent values of each column; without it no value is named.
-    source
-        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+    delimiter
+        The character between columns; found from the header unless given.
+    encoding
+        The text encoding of a CSV file.
+    header
+        Whether the first line has the names of the columns. Without names they are called
+        column1, column2, ...
+    types
+        By column "int", "float", "date" or "text". Every CSV column is text unless typed: 01234
+        is not 1234.
+    na
+        Texts that stand for a missing value, such as "NA".
+    suppressed
+        The mark of suppressed records, which have it in every quasi-identifier: "*" unless
+        given here or listed in [reading] of the policy; None names missing values. Such records
+        are counted apart.
+    keep_suppressed
+        Count suppressed records as any other.
+    verify
+        Check Parquet's page checksums and note the file's SHA-256.
+    max_unpacked
+        How large compressed data may become; 100 times its size and at most 20GB unless given.
+    max_field
+        How long a single field of a text file may be.
+    max_columns
+        How many columns a table may have.
+    engine
+        What counts: "duckdb", "spark" or "postgres"; duckdb unless the data are elsewhere.
+    master
+        With `engine` spark: the cluster, such as spark://host:7077; local[*] unless given.
+    memory
+        The most memory for data, such as "4GB": the engine spills to disk before.
+    threads
+        The most threads the engine may use.
+    timeout
+        The most seconds the run may take.
+    temp
+        Where the private temporary directory is made.
+    watch
+        Is told of every step: its name, and how far it is.
 
     >>> table = {"age": [str(n % 63 + 18) for n in range(200)], "salary": ["1", "2"] * 100}
     >>> [(c.name, c.values, c.role) for c in describe_columns(table).columns]
     [('age', 63, 'quasi'), ('salary', 2, 'sensitive')]
     """
-    reading = Reading(watch, LARGE, verify=verify, **source)
-    with reading(data) as (table, questions):
-        reading.clock("looking at the values", questions)
-        columns = look_at_columns(questions, show_values=show_values)
-        description = describe_table(table, questions)
-    reading.clock.stop()
-    return ColumnList(description, columns)
+    settings = ColumnsSettings(
+        data=data,
+        show_values=show_values,
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        types=types,
+        na=na,
+        suppressed=suppressed,
+        keep_suppressed=keep_suppressed,
+        verify=verify,
+        max_unpacked=max_unpacked,
+        max_field=max_field,
+        max_columns=max_columns,
+        engine=engine,
+        master=master,
+        memory=memory,
+        threads=threads,
+        timeout=timeout,
+        temp=temp,
+    )
+    return run(settings, watch)

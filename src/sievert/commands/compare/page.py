@@ -67,8 +67,7 @@ def _pairing(view: ComparisonView) -> Chapter:
     """How the records of both tables were brought together, and what shows it."""
     key = "paired_order" if view.comparison.settings.key is None else "paired_key"
     pairings = [release.pairing for release in view.comparison.releases]
-    known = [{} if pairing is None else pairing.to_dict() for pairing in pairings]
-    shown = pairing_paragraphs(view, known, [r.label for r in view.releases])
+    shown = pairing_paragraphs(view, pairings, [r.label for r in view.releases])
     return view.chapter("pairing_title", "pairing", (Paragraph(view.say(key)), *shown))
 
 

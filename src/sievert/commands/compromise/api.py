@@ -1,83 +1,96 @@
-"""The public function `compromise`: the experiment of approximate compromise over a table.
+"""The public function `compromise`, written from the settings by `make generate`."""
 
-It has one keyword per option of the command, so that editors and `help` show them all.
-"""
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-import os
-from collections.abc import Iterable
-from typing import Any, Unpack
-
-import numpy as np
-
-from sievert import files
-from sievert.commands.compromise.experiment import METHODS, PARAMETERS, ExperimentSettings
 from sievert.commands.compromise.result import Compromises
-from sievert.commands.compromise.run import QUERIES, read_tables, record_columns, run_experiment
-from sievert.errors import require
-from sievert.pairing import record_pairs
-from sievert.pairing.pairing_file import OriginalFile, RowPairing, find_pairing
-from sievert.request.requested import PolicySource, Reading, check_known, requested_roles
-from sievert.request.table_description import columns_without_role, describe_input
+from sievert.commands.compromise.run import run
+from sievert.commands.compromise.settings import (
+    CompromiseSettings,
+    Matching,
+    OriginWeights,
+    ProtectionMethod,
+    SamplePrior,
+)
 from sievert.session import Steps, no_progress
-from sievert.sources.options import ReaderOptions
-
-REPLICATES = 30
-DEFAULTS: dict[str, tuple[float, ...]] = {
-    "sampling": (0.05, 0.1, 0.2, 0.5),
-    "query": (2, 4, 8, 16, 32),
-    "noise": (10, 20, 25, 50, 100),
-}
+from sievert.settings.groups import Missing, Names, Place
+from sievert.settings.option import UNSTATED, Unstated
+from sievert.settings.policy_source import PolicySource
+from sievert.sources.options import EngineName
 
 
-# The public function: its keywords are the options of the command, its docstring their reference.
 def compromise(
     data: Any,
-    quasi: str | Iterable[str] | None = None,
-    sensitive: str | Iterable[str] | None = None,
-    identifier: str | Iterable[str] | None = None,
+    quasi: Names = None,
+    sensitive: Names = None,
+    identifier: Names = None,
     *,
     person: str | None = None,
-    method: str = "sampling",
+    method: ProtectionMethod = "sampling",
     parameters: Iterable[float] | None = None,
     release: Any = None,
     key: str | None = None,
     paired: bool = False,
     epsilon: Iterable[float] = (),
     step: float | None = None,
-    replicates: int = REPLICATES,
+    replicates: int = 30,
     max_known: int | None = None,
     seed: int = 0,
-    prior: str = "uniform",
-    weights: str = "uniform",
-    matching: str = "oracle",
-    records: str | os.PathLike[str] | None = None,
+    prior: SamplePrior = "uniform",
+    weights: OriginWeights = "uniform",
+    matching: Matching = "oracle",
+    records: Place | None = None,
+    policy: PolicySource = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    header: bool = True,
+    types: Mapping[str, str] | None = None,
+    na: Names = (),
+    suppressed: str | Unstated | None = UNSTATED,
+    keep_suppressed: bool = False,
+    missing: Missing = "value",
+    verify: bool = False,
+    max_unpacked: str | None = None,
+    max_field: str | int | None = "1MB",
+    max_columns: int = 10000,
     force: bool = False,
     show_values: bool = False,
-    policy: PolicySource = None,
-    missing: str = "value",
-    verify: bool = False,
+    engine: EngineName | None = None,
+    master: str | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+    timeout: float | None = None,
+    temp: Place | None = None,
     watch: Steps = no_progress,
-    **source: Unpack[ReaderOptions],
 ) -> Compromises:
-    """Measure how near an intruder comes to a confidential number under a protection method.
+    r"""Measure how near an intruder comes to a confidential number under a protection method.
 
     Parameters
     ----------
     data
-        The original table: a path, a frame, a dict of lists.
-    quasi, sensitive, identifier
-        Columns an intruder may know; confidential columns, of numbers; columns never looked at.
+        The original table: a path, a frame, a dict of lists. The columns `quasi` are those that
+        an intruder may know, `sensitive` the confidential ones, of numbers; the columns
+        `identifier` are never looked at.
+    quasi
+        Columns that an outsider could know about a person: one name, or several.
+    sensitive
+        Secrets: one name, or several.
+    identifier
+        Columns that are dropped before release; never measured.
     person
-        The column whose values tell people apart, where a person may have several rows: not
-        defined here, and refused where people have several.
+        The column that tells people apart, where they may have several rows: refused where
+        people have several.
     method
-        "sampling", "query" (restriction), "noise", or "release": any other, from a released table.
+        "sampling", "query" (restriction), "noise", or "release": any other, from a released
+        table.
     parameters
         Fractions, sizes of query sets, or percents of noise.
-    release, key
-        With the method "release": the released table, with the pairing file that `protect` wrote
-        beside it, or in the order of the original, as the tables must show, unless a key tells
-        people apart.
+    release
+        With the method "release": the released table, with the pairing file that `protect`
+        wrote beside it, or in the order of the original, as the tables must show, unless a key
+        tells people apart.
+    key
+        With the method "release": a column that tells people apart, in both tables.
     paired
         Say that the release is in the order of the original, where the tables cannot show it.
         Where they show that it is not so, this is refused.
@@ -85,126 +98,115 @@ def compromise(
         Widths: who is compromised approximately has all values left within one of them.
     step
         Round confidential numbers to multiples of this.
-    replicates, seed
-        How often a method is run for each parameter, and where chance starts.
+    replicates
+        How often a method is run for each parameter.
     max_known
         At most so many known columns.
-    prior, weights, matching
-        Of sampling: what unsampled matches are taken to have, "uniform" or as in the "sample". Of
-        noise: "uniform" or "posterior" weights; "oracle" or "likelihood" matching.
+    seed
+        Where chance starts.
+    prior
+        Of sampling: what unsampled matches are taken to have, "uniform" or as in the "sample".
+    weights
+        Of noise: how likely the origins of a value are, "uniform" or "posterior".
+    matching
+        Of noise: who matches what is known, "oracle" or "likelihood".
     records
-        Write one row a record, in input order, to this CSV or Parquet file.
+        Write one row a record, in input order, to this .csv or .parquet file.
+    policy
+        A `Policy`, a TOML file, or its content as a dict.
+    delimiter
+        The character between columns; found from the header unless given.
+    encoding
+        The text encoding of a CSV file.
+    header
+        Whether the first line has the names of the columns. Without names they are called
+        column1, column2, ...
+    types
+        By column "int", "float", "date" or "text". Every CSV column is text unless typed: 01234
+        is not 1234.
+    na
+        Texts that stand for a missing value, such as "NA".
+    suppressed
+        The mark of suppressed records, which have it in every quasi-identifier: "*" unless
+        given here or listed in [reading] of the policy; None names missing values. Such records
+        are counted apart.
+    keep_suppressed
+        Count suppressed records as any other.
+    missing
+        What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches
+        anything, a reason to "drop" the record, or an "error".
+    verify
+        Check Parquet's page checksums and note the file's SHA-256.
+    max_unpacked
+        How large compressed data may become; 100 times its size and at most 20GB unless given.
+    max_field
+        How long a single field of a text file may be.
+    max_columns
+        How many columns a table may have.
+    force
+        Replace existing files that sievert has not written.
     show_values
-        Name the least and the greatest confidential number in the result.
-    source
-        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+        Name values of the data in the result.
+    engine
+        What counts: "duckdb", "spark" or "postgres"; duckdb unless the data are elsewhere.
+    master
+        With `engine` spark: the cluster, such as spark://host:7077; local[*] unless given.
+    memory
+        The most memory for data, such as "4GB": the engine spills to disk before.
+    threads
+        The most threads the engine may use.
+    timeout
+        The most seconds the run may take.
+    temp
+        Where the private temporary directory is made.
+    watch
+        Is told of every step: its name, and how far it is.
 
     >>> table = {"sex": ["f", "m", "f", "m"], "pay": ["10", "20", "30", "20"]}
     >>> found = compromise(table, "sex", "pay", parameters=[0.5], replicates=2)
     >>> found.curves["pay"][0].points[0].known
     1
     """
-    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
-    check_known("--method:", method, METHODS)
-    require(
-        (method == "release") == (release is not None),
-        "--release goes with --method release",
-        hint="--method release",
-    )
-    require(
-        missing in ("value", "error"),
-        "a missing known value is a value of its own",
-        hint="--missing value",
-    )
-    require(
-        not paired or release is not None,
-        "--paired is about a release and its original",
-        hint="--method release --release FILE",
-    )
-    record_pairs.check_paired(paired, key)
-    require(1 <= replicates <= 10**4, "--replicates must be from 1 to 10,000")
-    widths = sorted({float(e) for e in epsilon})
-    require(
-        not any(not np.isfinite(e) or e < 0 for e in widths), "--epsilon takes widths from 0 on"
-    )
-    format_ = None if records is None else files.record_format(records)
-    require(
-        records is None or (key is None and max_known is None),
-        "a record file is in the order of the input, and of somebody who knows all columns",
-        hint="--records without --key and --max-known",
-    )
-    require(
-        method != "release" or parameters is None,
-        "a release has no parameter",
-        hint="without --fraction, --size, ...",
-    )
-    chosen = DEFAULTS.get(method, ()) if parameters is None else tuple(dict.fromkeys(parameters))
-    require(method == "release" or chosen, f"no {PARAMETERS.get(method)} given")
-    options: dict[str, Any] = {
-        "sampling": {"prior": prior},
-        "noise": {"weights": weights, "matching": matching},
-    }.get(method, {})
-    settings = ExperimentSettings(
+    settings = CompromiseSettings(
+        data=data,
+        quasi=quasi,
+        sensitive=sensitive,
+        identifier=identifier,
+        person=person,
         method=method,
-        parameters=chosen,
-        replicates=replicates,
-        seed=seed,
-        epsilons=widths,
+        parameters=parameters,
+        release=release,
+        key=key,
+        paired=paired,
+        epsilon=epsilon,
         step=step,
+        replicates=replicates,
         max_known=max_known,
-        options=options,
-        threads=source.get("threads"),
+        seed=seed,
+        prior=prior,
+        weights=weights,
+        matching=matching,
+        records=records,
+        policy=policy,
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        types=types,
+        na=na,
+        suppressed=suppressed,
+        keep_suppressed=keep_suppressed,
+        missing=missing,
+        verify=verify,
+        max_unpacked=max_unpacked,
+        max_field=max_field,
+        max_columns=max_columns,
+        force=force,
+        show_values=show_values,
+        engine=engine,
+        master=master,
+        memory=memory,
+        threads=threads,
+        timeout=timeout,
+        temp=temp,
     )
-    reading = Reading(watch, verify=verify, **requested.read_as_stated({**source}))
-    clock, released = reading.clock, None
-    if release is not None:  # checked and paired once the original is there
-        with reading(release) as (table, questions):
-            clock("reading the release", questions)
-            released = record_pairs.people(
-                questions, [c for c in questions.columns if c != key], key, table.name
-            )
-    with (
-        files.write_whole(records, sources=[data, release, policy], force=force) as target,
-        reading(data, outputs=[target] if target else []) as (table, questions),
-    ):
-        clock("reading the records", questions)
-        beside = RowPairing()
-        if released is not None and key is None:
-            beside = find_pairing(release, source.get("temp"))
-            if paired:
-                beside = beside.forget_rows(released.name)
-        tables = read_tables(
-            OriginalFile(data, table),
-            *(table.name, questions, requested, missing, key, released, beside),
-            paired=paired,
-        )
-        description = describe_input(table, questions)
-        experiments = run_experiment(tables, settings, clock, show_values)
-        if records is not None and target is not None:
-            clock("writing records", questions)
-            with files.name_output(records):
-                questions.write_columns(
-                    record_columns(experiments, tables.people.records, str(format_)),
-                    target,
-                    str(format_),
-                )
-    return Compromises(
-        table=description,
-        roles=tables.roles,
-        curves={secret: e.curves for secret, e in experiments.items()},
-        domains={secret: e.domain for secret, e in experiments.items()},
-        settings={
-            "method": method,
-            "parameters": list(chosen),
-            "replicates": settings.rounds,
-            "seed": seed,
-            "epsilon": widths,
-            "step": step,
-            "queries": QUERIES,
-            **options,
-        },
-        pairing=tables.pairing,
-        warnings=tuple(tables.notes),
-        unassessed=columns_without_role(questions, tables.roles, key),
-        **clock.stop(),
-    )
+    return run(settings, watch)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.commands.compromise.settings import MATCHINGS, CompromiseSettings
 from sievert.measures import kernel
 from sievert.measures.approximate.compromise import compromises
 from sievert.methods import (
@@ -21,11 +22,8 @@ from sievert.methods import (
 )
 
 LOWEST = 0.05  # the quantile that is reported with the mean and the minimum
-METHODS = ("sampling", "query", "noise", "release")
-PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 ROOM = 1 << 22  # numbers in memory at a time
 NUMBERS = ("initial_entropy", "area")
-MATCHINGS = ("oracle", "likelihood")  # of noise: which records match the known values
 MATCHED_RUNS = 5  # runs that compute both
 MOST_MATCHED = 3 * 10**7  # targets times records: "likelihood" weights all of them
 
@@ -119,23 +117,12 @@ class CompromisePoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExperimentSettings:
-    """The method with its parameters, the number of runs, and the knowledge of the intruder."""
+class ExperimentPlan:
+    """The settings of an experiment, and what follows from them."""
 
-    method: str
-    parameters: tuple[float, ...]
-    replicates: int
-    seed: int
-    epsilons: Sequence[float]
-    step: float | None
-    max_known: int | None
-    options: Mapping[str, Any]  # of the method's probabilities
-    threads: int | None
-
-    @property
-    def rounds(self) -> int:
-        """The number of runs for each parameter; a release is read once."""
-        return self.replicates if self.method in PARAMETERS else 1
+    settings: CompromiseSettings
+    parameters: tuple[float, ...]  # of the method, each once; none of a release
+    epsilons: tuple[float, ...]  # each once, in ascending order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +196,7 @@ class ExperimentCurve:
 
 def experiment_curve(
     data: ExperimentData,
-    settings: ExperimentSettings,
+    plan: ExperimentPlan,
     place: int,
     sizes: Sequence[int],
     queries: Queries | None,
@@ -217,7 +204,8 @@ def experiment_curve(
     next_round: Callable[[], None],
 ) -> ExperimentCurve:
     """Run the experiment for the parameter at `place`, with known columns in sets of `sizes`."""
-    parameter = settings.parameters[place] if settings.parameters else None
+    settings = plan.settings
+    parameter = plan.parameters[place] if plan.parameters else None
     targets: dict[int, list[dict[str, Any]]] = {size: [] for size in sizes}
     people: list[dict[str, Floats]] = []
     errors = []
@@ -230,7 +218,7 @@ def experiment_curve(
             errors.append(utility(queries, known, numbers_known).error)
         for batch in _batches(group_by_subsets(data.known, sizes), len(data.values)):
             chances = [
-                np.asarray(protected.probabilities(groups, **settings.options))
+                np.asarray(protected.probabilities(groups, **settings.method_options))
                 if released is None
                 else frequencies(groups, released[0], len(data.values), released[1])
                 for groups in batch
@@ -238,7 +226,7 @@ def experiment_curve(
             result = compromises(
                 data.values,
                 np.concatenate(chances),
-                epsilons=settings.epsilons,
+                epsilons=plan.epsilons,
                 threads=settings.threads,
             )
             end = 0
@@ -259,34 +247,35 @@ def experiment_curve(
         parameter=parameter,
         axis=axis,
         error=float(np.mean(errors)) if errors else None,
-        points=tuple(_point(size, targets[size], settings) for size in sizes),
+        points=tuple(_point(size, targets[size], plan) for size in sizes),
         people=by_person,
-        matchings=tuple(_matchings(data, settings, place, max(sizes)))
+        matchings=tuple(_matchings(data, plan, place, max(sizes)))
         if settings.method == "noise"
         else (),
     )
 
 
 def _matchings(
-    data: ExperimentData, settings: ExperimentSettings, place: int, size: int
+    data: ExperimentData, plan: ExperimentPlan, place: int, size: int
 ) -> Iterator[MatchedIntruder]:
     """Compare both ways to match; yield nothing if weighting all records would take long."""
+    settings = plan.settings
     each = list(group_by_subsets(data.known, (size,)))
     runs = min(settings.rounds, MATCHED_RUNS)
     if sum(groups.count for groups in each) * len(data.secret) * runs > MOST_MATCHED:
         return
     releases = [
-        _protect(data, "noise", settings.parameters[place], (settings.seed, place, run))
+        _protect(data, "noise", plan.parameters[place], (settings.seed, place, run))
         for run in range(runs)
     ]
     for matching in MATCHINGS:
         chances = [
-            release.probabilities(groups, **{**settings.options, "matching": matching})
+            release.probabilities(groups, **{**settings.method_options, "matching": matching})
             for release in releases
             for groups in each
         ]
         result = compromises(
-            data.values, np.concatenate(chances), epsilons=settings.epsilons, threads=1
+            data.values, np.concatenate(chances), epsilons=plan.epsilons, threads=1
         )
         weights = np.tile(np.concatenate([groups.sizes for groups in each]), runs)
         weights = weights / weights.sum()
@@ -300,7 +289,7 @@ def _matchings(
             runs=runs,
             bits=bits,
             exact=float(weights @ (result.initial_entropy == 0)),
-            near=dict(zip(settings.epsilons, near, strict=True)),
+            near=dict(zip(plan.epsilons, near, strict=True)),
         )
 
 
@@ -347,9 +336,10 @@ def _answers(data: ExperimentData, method: str, protected: Any) -> tuple[Ints, F
 
 
 def _point(
-    size: int, targets: Sequence[Mapping[str, Any]], settings: ExperimentSettings
+    size: int, targets: Sequence[Mapping[str, Any]], plan: ExperimentPlan
 ) -> CompromisePoint:
     """Make a point of the curve from the targets of all sets of `size` columns and replicates."""
+    rounds = plan.settings.rounds
     numbers = {
         name: np.concatenate([t[name] for t in targets])
         for name in (*NUMBERS, "sizes", "entropies")
@@ -362,12 +352,12 @@ def _point(
     )
     return CompromisePoint(
         known=size,
-        subsets=len(targets) // settings.rounds,
-        targets=len(weights) // settings.rounds,
+        subsets=len(targets) // rounds,
+        targets=len(weights) // rounds,
         combinations={n: _summary(numbers[n], equal) for n in NUMBERS},
         records={n: _summary(numbers[n], weights) for n in NUMBERS},
         exact=exact,
-        near=dict(zip(settings.epsilons, near, strict=True)),
+        near=dict(zip(plan.epsilons, near, strict=True)),
     )
 
 

@@ -134,7 +134,7 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
     found = part.read(Compromises)
     how = [Paragraph(part.say(METHODS[found.method]))]
     if found.pairing is not None:
-        how += pairing_paragraphs(part, [found.pairing.to_dict()])
+        how += pairing_paragraphs(part, [found.pairing])
     if found.method != "release":
         runs = part.say("runs", number=found.replicates, seed=found.seed)
         how.append(Paragraph(runs, "note"))

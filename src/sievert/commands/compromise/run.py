@@ -1,4 +1,4 @@
-"""The steps of an experiment: read the records as codes, compute a curve for each parameter."""
+"""One experiment: records are read as codes, and each parameter of a method gets a curve."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from sievert import files
 from sievert.arrays import Floats, Ints
 from sievert.commands.compromise.experiment import (
-    PARAMETERS,
     ExperimentCurve,
     ExperimentData,
-    ExperimentSettings,
+    ExperimentPlan,
     experiment_curve,
 )
+from sievert.commands.compromise.result import Compromises
+from sievert.commands.compromise.settings import PARAMETERS, CompromiseSettings
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError, require
-from sievert.files import escape_formula
 from sievert.formatting import plural
 from sievert.formatting.remarks import Remark, figure
 from sievert.hierarchies import NUMBER
@@ -26,16 +27,24 @@ from sievert.losses.loss import GONE, PairedColumn, combination_codes
 from sievert.methods import Queries, range_queries
 from sievert.pairing import record_pairs
 from sievert.pairing.evidence import Pairing
-from sievert.pairing.pairing_file import OriginalFile, RowPairing
-from sievert.request.requested import RequestedRoles
+from sievert.pairing.pairing_file import OriginalFile, RowPairing, find_pairing
+from sievert.request.requested import Reading, RequestedRoles, requested_roles
 from sievert.request.suppression import keep_suppressed
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles
-from sievert.session import Clock
+from sievert.session import Clock, Steps, no_progress
+from sievert.settings.groups import reader_options
+from sievert.sources.table import Table
 
 MOST_VALUES = 400  # values of a domain
 MOST_SUBSETS = 4096
 QUERIES = 1000
 HALF = 1e-6  # quotients that are closer to a half are rounded exactly
+DEFAULTS: dict[str, tuple[float, ...]] = {
+    "sampling": (0.05, 0.1, 0.2, 0.5),
+    "query": (2, 4, 8, 16, 32),
+    "noise": (10, 20, 25, 50, 100),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,19 +68,110 @@ class SecretExperiment:
     records: Ints
 
 
+def run(settings: CompromiseSettings, watch: Steps = no_progress) -> Compromises:
+    """Run the experiment that `settings` ask for; `watch` is told of every step."""
+    requested = requested_roles(
+        settings.policy,
+        settings.quasi,
+        settings.sensitive,
+        settings.identifier,
+        person=settings.person,
+    )
+    settings.check_work()
+    record_pairs.check_paired(settings.paired, settings.key)
+    plan = plan_experiment(settings)
+    how = requested.read_as_stated({**reader_options(settings)})
+    reading = Reading(watch, verify=settings.verify, **how)
+    released = _read_release(settings, reading)
+    inputs = [settings.data, settings.release, settings.policy]
+    with (
+        files.write_whole(settings.records, sources=inputs, force=settings.force) as target,
+        reading(settings.data, outputs=[target] if target else []) as (table, questions),
+    ):
+        reading.clock("reading the records", questions)
+        tables = read_tables(table, questions, requested, settings, released)
+        description = describe_input(table, questions)
+        experiments = run_experiment(tables, plan, reading.clock)
+        if settings.records is not None and target is not None:
+            reading.clock("writing records", questions)
+            with files.name_output(settings.records):
+                kind = files.record_format(settings.records)
+                columns = record_columns(experiments, tables.people.records, kind)
+                questions.write_columns(columns, target, kind)
+    return Compromises(
+        table=description,
+        roles=tables.roles,
+        curves={secret: e.curves for secret, e in experiments.items()},
+        domains={secret: e.domain for secret, e in experiments.items()},
+        settings=_stated(plan),
+        pairing=tables.pairing,
+        warnings=tuple(tables.notes),
+        unassessed=columns_without_role(questions, tables.roles, settings.key),
+        **reading.clock.stop(),
+    )
+
+
+def plan_experiment(settings: CompromiseSettings) -> ExperimentPlan:
+    """Choose the parameters of the method, and put the widths in order."""
+    widths = sorted({float(e) for e in settings.epsilon})
+    require(
+        not any(not np.isfinite(e) or e < 0 for e in widths), "--epsilon takes widths from 0 on"
+    )
+    method = settings.method
+    if settings.parameters is None:
+        parameters = DEFAULTS.get(method, ())
+    else:
+        parameters = tuple(dict.fromkeys(settings.parameters))
+    require(method == "release" or parameters, f"no {PARAMETERS.get(method)} given")
+    return ExperimentPlan(settings=settings, parameters=parameters, epsilons=tuple(widths))
+
+
+def _stated(plan: ExperimentPlan) -> dict[str, Any]:
+    """Say in the result which method was run, and how."""
+    settings = plan.settings
+    return {
+        "method": settings.method,
+        "parameters": list(plan.parameters),
+        "replicates": settings.rounds,
+        "seed": settings.seed,
+        "epsilon": list(plan.epsilons),
+        "step": settings.step,
+        "queries": QUERIES,
+        **settings.method_options,
+    }
+
+
+# -- the tables ---------------------------------------------------------------------------------
+
+
+def _read_release(settings: CompromiseSettings, reading: Reading) -> record_pairs.People | None:
+    """Read the release record by record; it is paired once the original is there."""
+    if settings.release is None:
+        return None
+    key = settings.key
+    with reading(settings.release) as (table, questions):
+        reading.clock("reading the release", questions)
+        columns = [c for c in questions.columns if c != key]
+        return record_pairs.people(questions, columns, key, table.name)
+
+
+def _find_pairing(settings: CompromiseSettings, release: record_pairs.People) -> RowPairing:
+    """Find the file that pairs the rows of the release with the original's, if there is one."""
+    if settings.key is not None:
+        return RowPairing()
+    beside = find_pairing(settings.release, settings.temp)
+    return beside.forget_rows(release.name) if settings.paired else beside
+
+
 def read_tables(
-    file: OriginalFile,
-    name: str,
+    table: Table,
     questions: Questions,
     requested: RequestedRoles,
-    missing: str,
-    key: str | None,
+    settings: CompromiseSettings,
     release: record_pairs.People | None,
-    beside: RowPairing,
-    *,
-    paired: bool = False,
 ) -> ExperimentTables:
     """Read the original records as codes, and pair the records of the release with them."""
+    key = settings.key
     roles, notes = requested.assign(questions)
     require(roles.sensitive, "no confidential column of numbers given", hint="-s salary")
     require(
@@ -79,12 +179,14 @@ def read_tables(
     )
     if 2 ** len(roles.quasi) > MOST_SUBSETS:
         notes.append(Remark("known_columns", number=figure(len(roles.quasi))))
-    notes += requested.prepare(questions, roles, missing, all_rows=True)[1]
+    notes += requested.prepare(questions, roles, settings.missing, all_rows=True)[1]
     notes += keep_suppressed(questions, roles, Remark("every_record_searched"))
-    people = record_pairs.people(questions, roles.measured_columns, key, name)
+    people = record_pairs.people(questions, roles.measured_columns, key, table.name)
+    tables = ExperimentTables(roles=roles, people=people, notes=notes)
     if release is None:
-        return ExperimentTables(roles=roles, people=people, notes=notes)
-    beside = beside.fits(file, release.records, people.records)
+        return tables
+    file = OriginalFile(settings.data, table)
+    beside = _find_pairing(settings, release).fits(file, release.records, people.records)
     release = replace(release, rows=beside.rows)
     places, extra = record_pairs.record_places(people, release)
     if extra:
@@ -95,24 +197,39 @@ def read_tables(
     if number:
         suppressed = Remark("release_suppressed", records=plural(number, "record"))
         notes.append(Remark("as_class", what=suppressed))
+    tables = replace(tables, release=release, places=places)
+    pairing = _check_pairing(tables, questions, settings, beside, file)
+    notes += pairing.notes()
+    return replace(tables, pairing=pairing)
+
+
+def _check_pairing(
+    tables: ExperimentTables,
+    questions: Questions,
+    settings: CompromiseSettings,
+    beside: RowPairing,
+    file: OriginalFile,
+) -> Pairing:
+    """Make sure that the records of the release belong to those of the original they stand by."""
+    release = tables.release
+    assert release is not None
+    people = tables.people
+    roles = tables.roles
     shared = [c for c in roles.measured_columns if c in release.cube.columns]
     mine = people.cube if beside.rows is None else people.cube.select_cells(beside.rows)
-    columns = [] if key else record_pairs.pair_in_order(mine, release.cube, shared, {})
+    columns: Sequence[PairedColumn] = []
+    if settings.key is None:
+        columns = record_pairs.pair_in_order(mine, release.cube, shared, {})
     if beside.rows is not None:
         proven = beside.is_proven(file)
-        pairing = record_pairs.check_pairing_file(release.name, columns, proven=proven)
-    else:
-        pairing = record_pairs.check_pairing(
-            release.name,
-            columns,
-            partial(_pair_further_columns, questions, roles, release, name),
-            keyed=release.keyed,
-            stated=paired,
-            unused=beside.unused,
-        )
-    notes += pairing.notes()
-    return ExperimentTables(
-        roles=roles, people=people, notes=notes, release=release, places=places, pairing=pairing
+        return record_pairs.check_pairing_file(release.name, columns, proven=proven)
+    return record_pairs.check_pairing(
+        release.name,
+        columns,
+        partial(_pair_further_columns, questions, roles, release, people.name),
+        keyed=release.keyed,
+        stated=settings.paired,
+        unused=beside.unused,
     )
 
 
@@ -131,9 +248,10 @@ def _pair_further_columns(
 
 
 def run_experiment(
-    tables: ExperimentTables, settings: ExperimentSettings, clock: Clock, show_values: bool
+    tables: ExperimentTables, plan: ExperimentPlan, clock: Clock
 ) -> dict[str, SecretExperiment]:
     """Compute a curve for each confidential column and parameter."""
+    settings = plan.settings
     quasi = tables.roles.quasi
     most = settings.max_known
     require(most is None or most >= 1, "--max-known must be at least 1")
@@ -143,7 +261,7 @@ def run_experiment(
         data, records = _experiment_data(tables, secret, settings.step)
         queries = _queries(tables, settings, data)
         released = _released_codes(tables, secret, records, settings.step, data.values)
-        number = max(1, len(settings.parameters))
+        number = max(1, len(plan.parameters))
         titles = iter(
             f"{secret}: run {i} of {number * settings.rounds}"
             for i in range(number * settings.rounds + 1)
@@ -154,11 +272,11 @@ def run_experiment(
 
         next_round()
         curves = tuple(
-            experiment_curve(data, settings, place, sizes, queries, released, next_round)
+            experiment_curve(data, plan, place, sizes, queries, released, next_round)
             for place in range(number)
         )
         domain: dict[str, Any] = {"values": len(data.values), "records": len(records)}
-        if show_values:
+        if settings.show_values:
             domain |= {"low": float(data.values[0]), "high": float(data.values[-1])}
         experiments[secret] = SecretExperiment(curves=curves, domain=domain, records=records)
     return experiments
@@ -208,7 +326,7 @@ def _ranks(people: record_pairs.People, column: str) -> Ints:
 
 
 def _queries(
-    tables: ExperimentTables, settings: ExperimentSettings, data: ExperimentData
+    tables: ExperimentTables, settings: CompromiseSettings, data: ExperimentData
 ) -> Queries | None:
     if settings.method not in PARAMETERS:
         return None
@@ -249,7 +367,7 @@ def record_columns(
     """The record file: the uncertainty of each record's number for one who knows all columns."""
     columns: dict[str, tuple[str, Sequence[Any]]] = {"record": ("BIGINT", range(1, records + 1))}
     for secret, experiment in experiments.items():
-        title = escape_formula(secret) if kind == "csv" else secret
+        title = files.escape_formula(secret) if kind == "csv" else secret
         for curve in experiment.curves:
             parameter = "" if curve.parameter is None else f"_{curve.parameter:.12g}"
             for name, numbers in curve.people.items():

@@ -9,12 +9,12 @@ from sievert.formatting import ENGLISH, count, printable
 from sievert.measures.measure import Value, read_values
 from sievert.policy import Judgement
 from sievert.report.texts import read_texts
-from sievert.result import Result, frame
+from sievert.result import DescribedResult, Result, frame
 from sievert.version import __version__
 
 
 @dataclass(frozen=True, repr=False)
-class Ledger:
+class Ledger(DescribedResult):
     """The releases of a ledger, without the people in them."""
 
     name: str  # of its file

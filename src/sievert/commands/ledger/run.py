@@ -1,423 +1,351 @@
-"""A release as a ledger keeps it, and the measures of all releases together."""
+"""The work on a ledger: add a release, judge a new one together with all others, list them."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+import datetime
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from sievert.arrays import Ints
-from sievert.commands.ledger.joint import Audience, DisclosedPeople, ReleasesTogether
-from sievert.commands.ledger.keys import join_key
-from sievert.commands.ledger.store import LedgerRelease, Pseudonyms, Secret
-from sievert.counts.cube import Cube, run_starts
-from sievert.counts.joint_classes import mark_numbers
+from sievert import roles as role
+from sievert.checks.kept_columns import KEPT_NOT_MEASURED, judge_kept, judge_kept_names
+from sievert.checks.row_order import RowOrder, judge_order
+from sievert.checks.spellings import both_read
+from sievert.commands.ledger import store
+from sievert.commands.ledger.coded_release import code_release
+from sievert.commands.ledger.joint import ReleasesTogether
+from sievert.commands.ledger.joint_measures import JointNumbers, describe_releases
+from sievert.commands.ledger.keys import (
+    count_respelt,
+    doubt_keys,
+    merge_releases,
+    name_single_secrets,
+)
+from sievert.commands.ledger.result import Ledger, LedgerCheck
+from sievert.commands.ledger.settings import (
+    LedgerAddSettings,
+    LedgerCheckSettings,
+    LedgerShowSettings,
+    ReleaseSettings,
+)
 from sievert.counts.questions import Questions
-from sievert.counts.recoded import recoded_people, recoded_rows
-from sievert.counts.sightings import class_numbers
-from sievert.errors import InputError, require
-from sievert.formatting import plural
-from sievert.formatting.canonical import canonical_text
-from sievert.formatting.remarks import Remark
-from sievert.measurement.table_measures import MeasureSettings, TableMeasures
+from sievert.errors import InputError, UsageError, require
+from sievert.formatting.remarks import Caution, Figure, Remark
 from sievert.measures import BY_ID
-from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
-from sievert.policy import Policy
-from sievert.policy.judgement import READINGS
-from sievert.roles import Roles
-from sievert.session import Clock
+from sievert.policy import FILE_HOLDS, Gate, Judgement, Policy, judge
+from sievert.request.repeated_rows import judge_weight
+from sievert.request.requested import (
+    LARGE,
+    Reading,
+    RequestedRoles,
+    check_known,
+    requested_roles,
+)
+from sievert.request.suppression import keep_suppressed
+from sievert.request.table_description import columns_without_role, describe_input
+from sievert.roles import Roles, Typed
+from sievert.session import Clock, Steps, count_people, no_progress
+from sievert.settings.groups import Names, reader_options
+from sievert.sources.table import Table
 
-CLASS = "\0class"  # names that no column has
-PERSON = "\0person"
-SHOWN = {
-    "k_anonymity",
-    "unique_records",
-    "average_risk",
-    "l_diversity",
-    "max_confidence",
-    "guess_gain",
-    "discrimination_rate",
-    "mutual_information",
-}
-LEARNT = ("mutual_information", "bayes_vulnerability_posterior")
-UNKNOWN = {"order", "hierarchy", "parts", "population"}  # needs that codes do not meet
-ONLY_CODES = Remark("only_codes")
-Numbers = dict[str, Value]
+A_CLASS = Remark("found_by_another")
 
 
-# -- a table as a release -------------------------------------------------------------------------
-
-
-def code_release(
-    questions: Questions,
-    roles: Roles,
-    person: Sequence[str],
-    pseudonyms: Pseudonyms,
-    name: str,
-    date: str,
-) -> LedgerRelease:
-    """Code the people of each class and their values by keyed hashes; each such row once."""
-    columns = (*roles.quasi, *roles.sensitive, *person)
-    questions.check_usable(columns)
-    cube = questions.cube(columns)
-    lacking = np.any([codes == 0 for codes in cube.codes[-len(person) :]], axis=0)
-    number = int(cube.counts[lacking].sum())
-    require(not number, f"{plural(number, 'record')} without a person", error=InputError)
-    secrets = {
-        secret: _secret(cube, place, secret, pseudonyms)
-        for place, secret in enumerate(roles.sensitive, len(roles.quasi))
-    }
-    # These texts are the same for the same columns and values only.
-    words = ["".join(f"{len(name)}:{name}" for name in columns)]
-    for texts in cube.values:
-        plain = ["" if text is None else text for text in texts]
-        words.append("\0".join(f"{len(text)}:{text}" for text in plain))
-    parts = [each.encode("utf-8", "surrogatepass") for each in words]
-    parts += [codes.astype("<u4").tobytes() for codes in cube.codes]
-    by_role = {
-        "quasi": list(roles.quasi),
-        "sensitive": list(roles.sensitive),
-        "person": list(person),
-    }
-    return LedgerRelease(
-        name=name,
-        date=date,
-        digest=pseudonyms.digest([*parts, cube.counts.astype("<u8").tobytes()]),
-        roles=by_role,
-        people=_people(cube, len(person), pseudonyms, str),
-        alike=_people(cube, len(person), pseudonyms, canonical_text),
-        classes=class_numbers(cube.codes[: len(roles.quasi)], len(cube.counts)),
-        rows=cube.counts,
-        secrets=secrets,
-        suppressed=questions.suppression.records,
-    )
-
-
-def _secret(cube: Cube, place: int, name: str, pseudonyms: Pseudonyms) -> Secret:
-    """Code a secret of some cells: hash its values as spelt, and their canonical texts."""
-    known = [text for text in cube.values[place] if text is not None]
-    return Secret(
-        rows=cube.codes[place].astype(np.int64),
-        codes=pseudonyms.values(name, known),
-        alike=pseudonyms.values(name, [canonical_text(text) for text in known]),
-    )
-
-
-def _people(cube: Cube, columns: int, pseudonyms: Pseudonyms, spell: Callable[[str], str]) -> Ints:
-    """The keyed hash of the person of each cell: of one column, or of several together.
-
-    `spell` writes the texts of the key before they are hashed.
-    """
-    if columns == 1:
-        texts = [spell("" if text is None else text) for text in cube.values[-1]]
-        return pseudonyms.people(texts)[cube.codes[-1]]
-    own = cube.select_columns(cube.columns[-columns:])
-    stacked = np.stack([codes.astype(np.int64) for codes in own.codes], axis=1)
-    different, place = np.unique(stacked, axis=0, return_inverse=True)
-    spelt = [[spell("" if text is None else text) for text in texts] for texts in own.values]
-    keys = [
-        join_key([texts[code] for texts, code in zip(spelt, row, strict=True)])
-        for row in different.tolist()
-    ]
-    return pseudonyms.people(keys)[place.reshape(-1)]
-
-
-# -- measures of rows that are codes --------------------------------------------------------------
-
-
-class ClassMeasures:
-    """Measures of people by some classes, which are treated as values of a quasi-identifier."""
-
-    def __init__(
-        self,
-        table: Questions,
-        policy: Policy | None,
-        value_number: Callable[[str, str], int],
-        clock: Clock,
-    ) -> None:
-        """`value_number` gives the number of a value of a secret."""
-        self._table = table
-        self._clock = clock
-        self._value_number = value_number
-        stated = MeasureSettings().with_policy(policy).parameters
-        self._parameters = {m: own for m, own in stated.items() if not UNKNOWN & {*BY_ID[m].needs}}
-        limited = {m for _, m, _ in policy.every_limit()} if policy is not None else set()
-        ids = {m for m in SHOWN | limited if not UNKNOWN & {*BY_ID[m].needs}}
-        self._ids = [m for m in BY_ID if m in ids]
-        self._undefined = {
-            m: Value(
-                id=m, value=None, unit=BY_ID[m].unit, riskier=BY_ID[m].riskier, reason=ONLY_CODES
-            )
-            for m in BY_ID
-            if m in limited - ids and "secret" in BY_ID[m].kinds
-        }
-
-    def measure(
-        self, classes: Ints, person: Ints, secrets: Mapping[str, Ints], ids: Sequence[str] = ()
-    ) -> tuple[Numbers, dict[str, Numbers]]:
-        """Compute the measures of re-identification and of secrets, or only `ids` of secrets."""
-        questions = self._questions(classes, person, secrets)
-        roles = Roles(quasi=(CLASS,), sensitive=tuple(secrets), person=PERSON)
-        orders: dict[str, list[str]] = {secret: [] for secret in secrets}  # no measure needs one
-        settings = MeasureSettings(orders=orders, parameters=self._coded_parameters(secrets))
-        chosen = ids if ids else self._ids
-        table = TableMeasures(questions, roles, settings, chosen, self._clock)
-        undefined = {} if ids else self._undefined
-        inference = {secret: table.inference(secret) | undefined for secret in secrets}
-        for secret, values in secrets.items():
-            diverse = inference[secret].get("l_diversity")
-            if diverse is not None and has_certain_value(classes, person, values):
-                inference[secret]["l_diversity"] = replace(diverse, value=1)
-        return {} if ids else table.reidentification(), inference
-
-    def _coded_parameters(self, secrets: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        """The parameters of measures, with the number of the value that alpha_k names."""
-        own = self._parameters.get("alpha_k", {})
-        value = own.get("value")
-        if value is None:
-            return dict(self._parameters)
-        by_secret = value if isinstance(value, Mapping) else dict.fromkeys(secrets, value)
-        numbers = {
-            s: str(self._value_number(s, str(by_secret[s]))) for s in secrets if s in by_secret
-        }
-        return {**self._parameters, "alpha_k": {**own, "value": numbers}}
-
-    def _questions(self, classes: Ints, person: Ints, secrets: Mapping[str, Ints]) -> Questions:
-        """Make the questions of a table with these classes."""
-        classes = renumber(classes)
-        person = renumber(person)
-        ones = np.ones(len(classes), dtype=np.int64)
-        columns = {CLASS: classes + 1, PERSON: person + 1, **secrets}
-        texts = {c: (None, *("",) * int(columns[c].max())) for c in (CLASS, PERSON)}
-        texts |= {s: (None, *map(str, range(1, int(own.max()) + 1))) for s, own in secrets.items()}
-
-        def cube(*names: str) -> Cube:
-            codes = tuple(columns[name].astype(np.uint32) for name in names)
-            return Cube(
-                columns=names, codes=codes, counts=ones, values=tuple(texts[name] for name in names)
-            )
-
-        if int(person.max()) + 1 < len(person):
-            of_secrets = {s: cube(CLASS, s, PERSON) for s in secrets}
-            questions = recoded_people(self._table, cube(CLASS, PERSON), of_secrets)
+def run_add(settings: LedgerAddSettings, watch: Steps = no_progress) -> Ledger:
+    """Note a release in a ledger as `settings` say; `watch` is told of every step."""
+    path = store.ledger_path(settings.ledger)
+    requested = requested_release(settings)
+    reading = reading_of(settings, requested, watch)
+    with (
+        open_release(reading, settings.release, requested, settings.person) as opened,
+        store.locked(path),
+    ):
+        if path.exists():
+            pseudonyms = store.read_salt(settings.salt_path)
+            releases = store.read_ledger(path, pseudonyms)
         else:
-            of_secrets = {s: cube(CLASS, s) for s in secrets}
-            questions = recoded_rows(self._table, cube(CLASS), of_secrets)
-        questions.records = len(classes)
-        return questions
+            pseudonyms = store.make_salt(settings.salt_path)
+            releases = []
+        reading.clock("counting classes", opened.questions)
+        new = opened.code(pseudonyms, settings.name, release_date(settings.date))
+        store.check_new(releases, new.name, new.digest)
+        reading.clock("writing the ledger", None)
+        releases.append(new)
+        store.write_ledger(path, releases, pseudonyms)
+    return Ledger(path.name, [release.describe() for release in releases], new.name)
 
 
-def renumber(numbers: Ints) -> Ints:
-    """Replace numbers from -1 on by numbers from 0 without gaps, in the same order.
-
-    >>> renumber(np.array([7, -1, 7, 3])).tolist()
-    [2, 0, 2, 1]
-    """
-    return np.asarray((np.cumsum(mark_numbers(numbers + 1)) - 1)[numbers + 1])
+def run_show(settings: LedgerShowSettings, _watch: Steps = no_progress) -> Ledger:
+    """List the releases of a ledger."""
+    path = store.ledger_path(settings.ledger)
+    return Ledger(path.name, store.read_manifest(path)["releases"])
 
 
-def has_certain_value(classes: Ints, person: Ints, values: Ints) -> bool:
-    """Say whether all people of a class share a value, with or without others; 0 is missing.
-
-    >>> person = np.array([0, 0, 1, 1])
-    >>> has_certain_value(np.zeros(4, dtype=np.int64), person, np.array([1, 2, 2, 3]))
-    True
-    >>> has_certain_value(np.zeros(4, dtype=np.int64), person, np.array([1, 2, 3, 3]))
-    False
-    """
-    everybody = _distinct(classes, person)[0]
-    owner, value, _ = _distinct(classes, values, person)
-    starts = run_starts(owner, value)
-    times = np.diff(np.append(starts, len(owner)))
-    of_all = times == np.bincount(everybody)[owner[starts]]
-    return bool(np.any(of_all & (value[starts] > 0)))
+def run_check(settings: LedgerCheckSettings, watch: Steps = no_progress) -> LedgerCheck:
+    """Judge a new release together with those of a ledger; `watch` is told of every step."""
+    path = store.ledger_path(settings.ledger)
+    requested = requested_release(settings)
+    reading = reading_of(settings, requested, watch)
+    pseudonyms = store.read_salt(settings.salt_path)
+    releases = store.read_ledger(path, pseudonyms)
+    with open_release(reading, settings.release, requested, settings.person) as opened:
+        reading.clock("counting classes", opened.questions)
+        new = opened.code(pseudonyms, settings.name, "")
+        earlier = EarlierReleases(name=path.name, releases=releases, pseudonyms=pseudonyms)
+        return check_release(opened, new, earlier, reading.clock)
 
 
-def count_certain(classes: Ints, person: Ints, values: Ints) -> tuple[int, int]:
-    """Count the people in classes whose members all share a value, and all people.
+@dataclass(frozen=True, kw_only=True)
+class EarlierReleases:
+    """The releases of a ledger, and the pseudonyms of the people and values in them."""
 
-    >>> count_certain(np.array([0, 0, 1, 1]), np.arange(4), np.array([1, 1, 1, 2]))
-    (2, 4)
-    """
-    classes = renumber(classes)
-    everybody = _distinct(classes, person)[0]
-    owner, value, _ = _distinct(classes, values, person)
-    starts = run_starts(owner, value)
-    times = np.diff(np.append(starts, len(owner)))
-    of_all = times == np.bincount(everybody)[owner[starts]]
-    certain = np.isin(classes, owner[starts][of_all])
-    return len(np.unique(person[certain])), len(np.unique(person))
+    name: str  # of the ledger
+    releases: list[store.LedgerRelease]
+    pseudonyms: store.Pseudonyms
 
 
-def _distinct(*columns: Ints) -> tuple[Ints, ...]:
-    """The distinct rows of some columns, sorted by the first column."""
-    order = np.lexsort(columns[::-1])
-    ordered = [column[order] for column in columns]
-    starts = run_starts(*ordered)
-    return tuple(column[starts] for column in ordered)
+@dataclass(frozen=True, kw_only=True)
+class OpenRelease:
+    """A release that is open, with the roles of its columns."""
 
+    table: Table
+    questions: Questions
+    requested: RequestedRoles
+    roles: Roles
+    person: tuple[str, ...]  # the columns by which people are found again
+    notes: list[Remark]
 
-def riskiest(values: Sequence[Value]) -> Value:
-    """The riskiest number of a measure in several tables, in its riskiest reading.
+    def code(
+        self, pseudonyms: store.Pseudonyms, name: str | None, date: str
+    ) -> store.LedgerRelease:
+        """Code the release as a ledger keeps it.
 
-    Ties are decided by the number itself.
-    """
-    occurring = [value for value in values if value.details.get("occurs") is not False]
-    candidates = occurring if occurring else list(values)
-
-    def risk(value: Value) -> tuple[int, float, float]:
-        if value.value is None:
-            unbounded = value.reason in (UNBOUNDED, NOTHING_TO_LEARN)
-            return 2 if unbounded else 1, 0.0, 0.0
-        readings = [value.value, *(value.details.get(r) for r in READINGS)]
-        numbers = [float(n) for n in readings if n is not None]
-        sign = {"high": 1, "low": -1}.get(value.riskier, 0)
-        return 0, max(sign * n for n in numbers), sign * numbers[0]
-
-    return max(candidates, key=risk)
-
-
-# -- all releases together ------------------------------------------------------------------------
-
-
-class JointAssessment:
-    """The measures of all releases together; the last release is new."""
-
-    def __init__(self, together: ReleasesTogether, measures: ClassMeasures) -> None:
-        self.together = together
-        self.measures = measures
-        self.last = len(together.releases) - 1
-
-    def alone(self) -> tuple[Numbers, dict[str, Numbers]]:
-        """The measures of the new release by itself."""
-        rows = self.together.audience(self.last)
-        alike = self.together.joint.patterns[self.last]
-        return self.measures.measure(rows.split(alike), rows.person, rows.secrets)
-
-    def joint(self) -> tuple[Numbers, dict[str, Numbers]]:
-        """The riskiest measures of the people of any release, by their joint classes.
-
-        Many people at low risk must not hide a few people at high risk. So everybody is measured
-        together, and also the people of each release.
+        Kept columns that outsiders may know are quasi-identifiers.
         """
-        joint = self.together.joint
-        everybody = self.measures.measure(joint.number, joint.person, {})
-        audiences = map(self.together.audience, reversed(range(len(self.together.releases))))
-        ordered = [  # the new release first
-            *(self.measures.measure(r.split(joint.number), r.person, r.secrets) for r in audiences),
-            everybody,
-        ]
-        reidentification = {
-            m: riskiest([numbers[m] for numbers, _ in ordered]) for m in ordered[0][0]
-        }
-        learnt: dict[str, Numbers] = {}
-        for secret in self.together.values:
-            of_secret = [own[secret] for _, own in ordered if secret in own]
-            learnt[secret] = {
-                m: riskiest([numbers[m] for numbers in of_secret if m in numbers])
-                for m in of_secret[0]
-            }
-        return reidentification, learnt
+        own = name or self.table.name
+        known = replace(self.roles, quasi=(*self.roles.quasi, *self.roles.knowable))
+        return code_release(self.questions, known, self.person, pseudonyms, name=own, date=date)
 
-    def certain_alone(self, secrets: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Count by secret the people in classes of the new release whose members share a value."""
-        rows = self.together.audience(self.last)
-        classes = rows.split(self.together.joint.patterns[self.last])
-        return {
-            secret: count_certain(classes, rows.person, rows.secrets[secret])
-            for secret in secrets
-            if secret in rows.secrets
-        }
+    def judge_columns(self, gate: Gate) -> None:
+        """Tell the gate of kept columns and a weight that may say who somebody is.
 
-    def certain_together(self, secrets: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Count by secret the people in joint classes whose members share a value, and all people.
-
-        They are counted in each release that has the secret; the largest count is returned.
+        People are counted by one column only.
         """
-        certain = {}
-        for secret in secrets:
-            audiences = [self.together.audience(i) for i in self.together.values[secret]]
-            certain[secret] = max(
-                count_certain(
-                    rows.split(self.together.joint.number), rows.person, rows.secrets[secret]
-                )
-                for rows in audiences
-            )
-        return certain
-
-    def secret(self, secret: str) -> dict[str, Any]:
-        """Compare what all releases disclose of a secret with what the best one discloses alone.
-
-        The values and the people are those of the last release that has the secret. Every person
-        counts once, for all releases and for one: an attacker who knows more never guesses worse.
-        """
-        together = self.together
-        of_releases = self.together.values[secret]
-        place = max(of_releases)
-        rows = together.audience(place).only(secret)
-        patterns = together.joint.patterns
-        joint = self._learnt(rows.split(together.joint.number), rows)
-        alone = []
-        for i in of_releases:
-            classes = rows.split(patterns[i]) if i == place else patterns[i][rows.joint]
-            alone.append((together.releases[i].name, self._learnt(classes, rows)))
-        disclosed: DisclosedPeople = together.disclosed(secret)
-        entry: dict[str, Any] = {
-            "release": together.releases[place].name,
-            "people": int(together.members(place).sum()),
-            "releases": len(of_releases),
-        }
-        for i, key in enumerate(("bits", "best_guess")):
-            name, best = max(((n, numbers[i]) for n, numbers in alone), key=lambda pair: pair[1])
-            entry[key] = {
-                "joint": joint[i],
-                "alone": best,
-                "best_release": name,
-                "gain": max(0.0, joint[i] - best),
-            }
-        return entry | {"values_left": vars(disclosed)}
-
-    def _learnt(self, classes: Ints, rows: Audience) -> tuple[float, ...]:
-        """The bits of a secret and the share of right guesses for one who knows some classes."""
-        _, inference = self.measures.measure(classes, np.arange(len(classes)), rows.secrets, LEARNT)
-        (numbers,) = inference.values()
-        values = (numbers[m].value for m in LEARNT)
-        return tuple(0.0 if value is None else float(value) for value in values)
+        questions = self.questions
+        roles = self.roles
+        if len(self.person) == 1:
+            judge_kept(gate, count_people(questions, self.person[0]), roles, None, wild=False)
+        else:
+            judge_kept_names(gate, questions, roles.kept)
+            if roles.unknowable:
+                gate.undecided(KEPT_NOT_MEASURED, roles.unknowable)
+        judge_weight(gate, questions, roles.weight)
 
 
-def joint_risk(together: ReleasesTogether, k: int | None) -> dict[str, Any]:
-    """Count the people who look alike in all releases, and who are unique only together."""
-    joint = together.joint
-    unique = together.unique_together()
-    alone = np.any([together.unique_in(i) for i in range(len(together.releases))], axis=0)
-    return {
-        "people": int(mark_numbers(joint.person).sum()),
-        "classes": len(joint.members),
-        "k_anonymity": joint.smallest,
-        "unique": int(unique.sum()),
-        "unique_only_together": int((unique & ~alone).sum()),
-        "k": k,
-        "below": None if k is None else joint.people_below(k),
-    }
+def requested_release(settings: ReleaseSettings) -> RequestedRoles:
+    """Read the roles that the user asks for; the columns of people are looked up later."""
+    return requested_roles(settings.policy, settings.quasi, settings.sensitive, settings.identifier)
 
 
-def describe_releases(together: ReleasesTogether) -> list[dict[str, Any]]:
-    """Describe each release: its people, its classes, and the people it shares with the new one."""
-    last = len(together.releases) - 1
-    members = [together.members(place) for place in range(last + 1)]
-    return [
-        {
-            "name": release.name,
-            "date": release.date,
-            "digest": release.digest,
-            **release.roles,
-            "people": int(members[place].sum()),
-            "classes": int(release.classes.max()) + 1,
-            "k_anonymity": int(together.patterns[place].sizes.min()),
-            "unique": int(together.unique_in(place).sum()),
-            "suppressed": release.suppressed,
-            "shared": int((members[place] & members[last]).sum()),
-            "new": place == last,
-        }
-        for place, release in enumerate(together.releases)
+def reading_of(settings: ReleaseSettings, requested: RequestedRoles, watch: Steps) -> Reading:
+    """Start the clock, and say how the release is read."""
+    settings.check_work()
+    how = requested.read_as_stated({**reader_options(settings)})
+    return Reading(watch, LARGE, verify=settings.verify, **how)
+
+
+@contextmanager
+def open_release(
+    reading: Reading, data: Any, stated: RequestedRoles, person: Names
+) -> Iterator[OpenRelease]:
+    """Open a release, and find its people by the columns `person`, or as the policy says."""
+    with reading(data) as (table, questions):
+        people = people_columns(stated, person, questions.columns)
+        if len(people) == 1:
+            requested = replace(stated, person=people[0])
+        else:
+            quasi, sensitive, _ = stated.given
+            _, _, identifier = stated.names(questions.columns)
+            both = tuple(dict.fromkeys((*identifier, *people)))
+            requested = replace(stated, person=None, given=(quasi, sensitive, both))
+        roles, notes = requested.assign(questions, people=True)
+        roles = replace(roles, repeated=())  # people are counted
+        notes = [note for note in notes if not isinstance(note, Caution)]
+        notes += [*questions.engine.notes, *keep_suppressed(questions, roles, A_CLASS)]
+        questions.suppression = replace(questions.suppression, kept=True)
+        yield OpenRelease(
+            table=table,
+            questions=questions,
+            requested=requested,
+            roles=roles,
+            person=people,
+            notes=notes,
+        )
+
+
+def people_columns(
+    stated: RequestedRoles, person: Names, columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Find the columns by which people are found again: those given, or that of the policy."""
+    given = Typed([person]) if isinstance(person, str) else person
+    if person is None and stated.policy is not None and stated.policy.roles.person:
+        given = (stated.policy.roles.person,)
+    people = role.names(given, columns)
+    require(people, "a ledger finds people again by a column", hint="--person COLUMN")
+    for column in people:
+        check_known("person: column", column, columns)
+    return people
+
+
+def check_release(
+    opened: OpenRelease, new: store.LedgerRelease, earlier: EarlierReleases, clock: Clock
+) -> LedgerCheck:
+    """Measure a `new` release together with the `earlier` ones, and judge it."""
+    questions = opened.questions
+    limits = opened.requested.policy
+    pseudonyms = earlier.pseudonyms
+    kept = [release for release in earlier.releases if release.digest != new.digest]
+    same = [release.name for release in earlier.releases if release.digest == new.digest]
+    clock("joining the releases", None)
+    together = ReleasesTogether([*kept, new])
+    described = describe_releases(together)
+    distinct = () if limits is None else limits.roles.distinct_spellings
+    releases, alike = merge_releases(together.releases, opened.person, distinct)
+    merged = ReleasesTogether(releases) if alike else together
+    respelt = 0
+    if not {*distinct} & {*opened.person}:
+        respelt = count_respelt(questions, opened.person, pseudonyms, kept)
+    notes: list[Remark] = [
+        *doubt_strangers(describe_releases(merged)),
+        *doubt_keys(together),
+        *opened.notes,
+        *(Remark("known_before", release=repr(name)) for name in same),
     ]
+    if respelt:
+        notes.append(Caution("keys_respelt", people=Figure(respelt)))
+    notes += (both_read(values, column) for column, values in alike.items())
+    notes += name_single_secrets(together.releases)
+    numbers = JointNumbers(
+        together=together,
+        questions=questions,
+        limits=limits,
+        pseudonyms=pseudonyms,
+        clock=clock,
+    )
+    if alike:
+        numbers.add_merged(
+            JointNumbers(
+                together=merged,
+                questions=questions,
+                limits=limits,
+                pseudonyms=pseudonyms,
+                clock=clock,
+            )
+        )
+    reidentification, inference = numbers.joint
+    judged = None
+    alone = None
+    if limits is not None:
+        judged, alone, doubts = judge_release(opened, limits, numbers, respelt=respelt, alike=alike)
+        notes += doubts
+    table = describe_input(opened.table, questions, "value")
+    return LedgerCheck(
+        table={**table, "people": described[-1]["people"]},
+        roles=opened.roles,
+        ledger={"name": earlier.name, "releases": described},
+        joint=numbers.risk,
+        reidentification=reidentification,
+        inference=inference,
+        secrets=numbers.secrets,
+        policy=judged,
+        alone=alone,
+        warnings=tuple(notes),
+        unassessed=columns_without_role(questions, opened.roles, *opened.person),
+        **clock.stop(),
+    )
+
+
+def judge_release(
+    opened: OpenRelease,
+    policy: Policy,
+    assessment: JointNumbers,
+    *,
+    respelt: int,
+    alike: Mapping[str, int],
+) -> tuple[Judgement, Judgement, list[Remark]]:
+    """Judge all releases together, and the new one alone; return remarks on the verdicts, too.
+
+    `respelt` people have keys that may be spelt differently, and so have values of some columns,
+    `alike`. People are those of the ledger, which finds them by a key, whatever the policy calls
+    the person.
+    """
+    questions = opened.questions
+    gate = replace(opened.requested, person=None).gate(
+        questions.columns,
+        opened.roles,
+        suppression=questions.suppression,
+        codes=opened.table.na,
+        planned=True,
+    )
+    assert gate is not None
+    # Only the key has to be in the publisher's own copy: the release may not have other names.
+    others = [c for c in questions.columns if c not in opened.person]
+    stays = opened.requested.not_to_be_released(others, opened.roles)
+    if stays:
+        gate.not_met(FILE_HOLDS, stays)
+    numbers = assessment.alone
+    judge_order(gate, RowOrder(seen=False))
+    opened.judge_columns(gate)
+    gate.certain = assessment.certain_alone(gate.unlimited)
+    alone = gate.judge(judge(limits_of(policy, numbers[1]), *numbers)[0])
+    verdicts, doubts = judge(policy, *assessment.joint)
+    gate.certain = assessment.certain_together(gate.unlimited)
+    if alone.outcome and any(verdict.met is False for verdict in verdicts):
+        gate.not_met("unsafe_together")
+    people = alike.keys() - {*opened.roles.sensitive}
+    spelt = [secret for secret in alike if secret not in people]
+    if respelt or people:
+        gate.undecided("keys_spelt_differently")
+    if spelt:
+        gate.undecided("spelt_differently", spelt)
+    gate.spellings |= alike
+    return gate.judge(verdicts), alone, doubts
+
+
+def release_date(given: str | None) -> str:
+    """Write the date that is `given` as a ledger keeps it, or the date of today.
+
+    Where SOURCE_DATE_EPOCH is set, it is today.
+    """
+    if given is None:
+        epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+        now = int(epoch) if epoch.isdecimal() else time.time()
+        return datetime.datetime.fromtimestamp(now, datetime.UTC).date().isoformat()
+    try:
+        return datetime.date.fromisoformat(given).isoformat()
+    except ValueError:
+        raise UsageError("--date takes a day", hint="--date 2026-01-31") from None
+
+
+def doubt_strangers(releases: list[dict[str, Any]]) -> list[Caution]:
+    """Caution that an earlier release shares nobody with the new one: the keys may differ."""
+    earlier = releases[:-1]
+    require(
+        not earlier or any(release["shared"] for release in earlier),
+        "nobody of the release is in the ledger: are people called by the same keys?",
+        hint="the right --person",
+        error=InputError,
+    )
+    return [Caution("nobody_shared", release=repr(r["name"])) for r in earlier if not r["shared"]]
+
+
+def limits_of(policy: Policy, secrets: Collection[str]) -> Policy:
+    """Return the policy without limits on secrets that a release with some `secrets` lacks."""
+    every = policy.everywhere.items()
+    return policy.model_copy(
+        update={
+            "inference": {s: limits for s, limits in policy.inference.items() if s in secrets},
+            "everywhere": {m: own for m, own in every if secrets or "record" in BY_ID[m].kinds},
+        }
+    )

@@ -134,15 +134,6 @@ class Pseudonyms:
         return state.hexdigest()
 
 
-def salt_beside(ledger: Path) -> Path:
-    """The default path of the salt of a ledger.
-
-    >>> salt_beside(Path("releases.ledger")).name
-    'releases.ledger.salt'
-    """
-    return ledger.with_name(f"{ledger.name}.salt")
-
-
 def read_salt(path: Path) -> Pseudonyms:
     """Read the salt in a file, for keyed hashes."""
     hint = "--salt FILE: the ledger is of no use without the salt that it was made with"

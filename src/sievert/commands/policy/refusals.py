@@ -74,14 +74,26 @@ def twice_named(policy: Policy) -> Iterator[PolicyGap]:
         for column in dict.fromkeys(c for c in columns if columns.count(c) > 1):
             where = f"roles.{role}"
             text = Remark("gap_named_twice", where=where, column=toml_key(column))
-            yield PolicyGap("refused_settings", where, column, text, Remark("gap_name_once"))
+            yield PolicyGap(
+                what="refused_settings",
+                where=where,
+                name=column,
+                text=text,
+                suggestion=Remark("gap_name_once"),
+            )
 
 
 def no_quasi(policy: Policy) -> Iterator[PolicyGap]:
     """Say that a policy has no quasi-identifiers."""
     if not policy.roles.quasi:
         text = Remark("gap_no_quasi")
-        yield PolicyGap("refused_settings", "roles.quasi", "", text, "quasi = [...]")
+        yield PolicyGap(
+            what="refused_settings",
+            where="roles.quasi",
+            name="",
+            text=text,
+            suggestion="quasi = [...]",
+        )
 
 
 def bare_limits(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyGap]:
@@ -90,7 +102,13 @@ def bare_limits(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyGap]:
         if not limits and column in columns and column not in policy.roles.sensitive:
             where = f"limits.inference.{column}"
             text = Remark("gap_not_sensitive", where=where, column=toml_key(column))
-            yield PolicyGap("misplaced_limits", where, column, text, Remark("gap_name_there"))
+            yield PolicyGap(
+                what="misplaced_limits",
+                where=where,
+                name=column,
+                text=text,
+                suggestion=Remark("gap_name_there"),
+            )
 
 
 def unusable_settings(
@@ -124,7 +142,9 @@ def _too_few_people(questions: Questions, policy: Policy, roles: Roles) -> Itera
 
 
 def _refused(where: str, name: str, text: Remark, suggestion: str) -> PolicyGap:
-    return PolicyGap("refused_settings", where, name, text, suggestion)
+    return PolicyGap(
+        what="refused_settings", where=where, name=name, text=text, suggestion=suggestion
+    )
 
 
 def _unusable_orders(policy: Policy, roles: Roles) -> Iterator[PolicyGap]:
@@ -145,7 +165,13 @@ def _unusable_partitions(questions: Questions, policy: Policy, roles: Roles) -> 
         present = questions.values(column, roles.quasi or (column,))
         if not {*members} <= {*present}:
             text = Remark("gap_part_absent", column=toml_key(column))
-            yield PolicyGap("undecided", "partitions", column, text, Remark("gap_spell"))
+            yield PolicyGap(
+                what="undecided",
+                where="partitions",
+                name=column,
+                text=text,
+                suggestion=Remark("gap_spell"),
+            )
 
 
 def _unusable_hierarchy(
@@ -208,11 +234,15 @@ def _judge_plan(table: Table, rows: Questions, policy: Policy, clock: Clock) -> 
     roles, _ = requested.assign(rows, people=True)
     unused_settings(settings, roles, rows.columns)
     requested.prepare(rows, roles, "value", roles.kept)
-    questions, unnamed = rows, 0
+    questions = rows
+    unnamed = 0
     if roles.person is not None:
-        questions = people = count_people(rows, roles.person)
+        people = count_people(rows, roles.person)
+        questions = people
         unnamed = people.unnamed_everywhere
-    measures = TableMeasures(questions, roles, settings, None, clock)
+    measures = TableMeasures(
+        questions=questions, roles=roles, settings=settings, ids=None, clock=clock
+    )
     inference = {secret: measures.inference(secret) for secret in roles.sensitive}
     numbers = measures.reidentification()
     gate = requested.gate(rows.columns, roles, suppression=rows.suppression, planned=True)
@@ -228,20 +258,31 @@ def _judge_plan(table: Table, rows: Questions, policy: Policy, clock: Clock) -> 
     return gate.judge([*verdicts, *of_suppressed])
 
 
+def _undecided_role(name: str, text: Remark, suggestion: str) -> PolicyGap:
+    return PolicyGap(what="undecided", where="roles", name=name, text=text, suggestion=suggestion)
+
+
 def _undecided(policy: Judgement, known: Sequence[PolicyGap]) -> Iterator[PolicyGap]:
     """Give the gaps of a judgement: reasons about the policy, and limits that are undecided."""
     for reason in policy.reasons:
         if reason.what in REASONS:
-            yield PolicyGap("undecided", "roles", "", *REASONS[reason.what])
+            text, suggestion = REASONS[reason.what]
+            yield _undecided_role("", text, suggestion)
             continue
         for name in reason.names:
             gap = gap_of_column(reason.what, toml_key(name))
             if gap is not None:
-                yield PolicyGap("undecided", "roles", name, *gap)
+                yield _undecided_role(name, *gap)
     limits = {gap.name for gap in known if gap.what == "undecidable_limits"}
     for verdict in policy.verdicts:
         if verdict.met is None and verdict.measure not in limits:
             where = f"limits.{verdict.where}"
             why = verdict.reason or NO_SUCH_VALUE
             text = Remark("gap_undecided", where=where, measure=verdict.measure, why=why)
-            yield PolicyGap("undecidable_limits", where, verdict.measure, text, "")
+            yield PolicyGap(
+                what="undecidable_limits",
+                where=where,
+                name=verdict.measure,
+                text=text,
+                suggestion="",
+            )

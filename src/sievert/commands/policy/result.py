@@ -30,7 +30,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PolicyGap:
     """One thing that a policy lacks: what, in which table of the file, and what to write there."""
 
@@ -71,7 +71,8 @@ class PolicyCheck(DescribedResult):
         }
 
     def _lines(self, texts: Texts) -> Iterator[str]:
-        table, name = self.table, printable(self.table["name"])
+        table = self.table
+        name = printable(table["name"])
         number = texts.number_of
         size = f"{number(table['rows'], 'record')}, {number(table['columns'], 'column')}"
         yield texts("policy_check.title", policy=printable(self.policy), table=name, size=size)
@@ -128,5 +129,6 @@ class PolicyCheck(DescribedResult):
         if others:
             yield "  [roles.ignored]"
             yield from (f'  {toml_key(gap.name)} = "{SAY_WHY}"' for gap in others[:MOST_NAMED])
-        if more := len(others[MOST_NAMED:]):
+        more = len(others[MOST_NAMED:])
+        if more:
             yield f"  # {texts('policy_check.more', number=count(more))}"

@@ -8,7 +8,7 @@ FULL = "full"  # the method that is searched over combinations
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleasedColumn:
+class ProtectedColumn:
     """A quasi-identifier in the release, as the JSON has it."""
 
     level: int | None  # None where records of one value may have different labels
@@ -17,7 +17,7 @@ class ReleasedColumn:
     labels: int
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "ReleasedColumn":
+    def from_dict(cls, data: Mapping[str, Any]) -> "ProtectedColumn":
         """Read an entry of the JSON."""
         return cls(
             level=data["level"],
@@ -50,14 +50,14 @@ class ReleaseLosses:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EarlierRelease:
+class RepeatedRelease:
     """A release together with earlier releases of the same people."""
 
     k_anonymity: int
     people_below: int
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "EarlierRelease":
+    def from_dict(cls, data: Mapping[str, Any]) -> "RepeatedRelease":
         """Read it back from the JSON."""
         return cls(k_anonymity=data["k_anonymity"], people_below=data["people_below"])
 
@@ -168,7 +168,7 @@ class ProtectedContent:
     minimised: str | None
     stopped: bool  # whether time was over before any recoding was found
     found: bool  # whether there is a release
-    columns: Mapping[str, ReleasedColumn]
+    columns: Mapping[str, ProtectedColumn]
     levels: Mapping[str, int]
     floor: Mapping[str, int]  # the levels that the search started from
     unmet: str | None  # the limit that no release meets
@@ -183,7 +183,7 @@ class ProtectedContent:
     losses: ReleaseLosses | None
     own_losses: Mapping[str, Any]  # of a method that has losses of its own
     details: Mapping[str, Any] | None  # the numbers that a method gives about itself
-    earlier: EarlierRelease | None
+    earlier: RepeatedRelease | None
     frontier: Frontier | None
 
     @classmethod
@@ -198,7 +198,7 @@ class ProtectedContent:
             minimised=data["minimised"],
             stopped=bool(data.get("stopped")),
             found="loss" in data,
-            columns={name: ReleasedColumn.from_dict(column) for name, column in columns},
+            columns={name: ProtectedColumn.from_dict(column) for name, column in columns},
             levels=data["levels"],
             floor=data.get("floor", {}),
             unmet=data["unmet"],
@@ -213,7 +213,7 @@ class ProtectedContent:
             losses=ReleaseLosses.from_dict(loss) if recoded else None,
             own_losses={} if recoded else loss,
             details=data.get("details"),
-            earlier=None if earlier is None else EarlierRelease.from_dict(earlier),
+            earlier=None if earlier is None else RepeatedRelease.from_dict(earlier),
             frontier=Frontier.from_dict(data) if data.get("frontier") else None,
         )
 

@@ -1,65 +1,53 @@
-"""The public function `sketch`.
+"""The public function `sketch`, written from the settings by `make generate`."""
 
-It has one keyword per option of the command, so that editors and `help` show them all.
-"""
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-import os
-from collections.abc import Iterable
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, Unpack
-
-from sievert import files
-from sievert import roles as role
-from sievert.commands.sketch.class_sample import ENOUGH
-from sievert.commands.sketch.result import SketchEstimates, estimate_key
-from sievert.commands.sketch.run import SketchSettings, read_salt, read_sketches, sketch_table
-from sievert.counts.questions import Questions
-from sievert.counts.sketch.storage import SIZE, SketchFile, check_size, is_sketch
-from sievert.errors import require
-from sievert.formatting.remarks import Remark
-from sievert.request.requested import (
-    LARGE,
-    PolicySource,
-    Reading,
-    RequestedRoles,
-    check_whole,
-    collect_sets,
-    requested_roles,
-)
-from sievert.request.table_description import columns_without_role, describe_input
-from sievert.roles import Roles
-from sievert.session import Clock, Steps, no_progress
-from sievert.sources.options import ReaderOptions
-from sievert.sources.table import Table
-
-OVERLAP = Remark("sketches_overlap")
-FEW = Remark("few_sampled")
-
-LIMITS = Remark("sketch_limits")
+from sievert.commands.sketch.result import SketchEstimates
+from sievert.commands.sketch.run import run
+from sievert.commands.sketch.settings import SketchSettings
+from sievert.session import Steps, no_progress
+from sievert.settings.groups import Missing, Names, Place
+from sievert.settings.option import UNSTATED, Unstated
+from sievert.settings.policy_source import PolicySource
+from sievert.sources.options import EngineName
 
 
-# The public function: its keywords are the options of the command, its docstring their reference.
 def sketch(
     data: Any,
-    quasi: str | Iterable[str] | None = None,
-    sensitive: str | Iterable[str] | None = None,
-    identifier: str | Iterable[str] | None = None,
+    quasi: Names = None,
+    sensitive: Names = None,
+    identifier: Names = None,
     *,
-    key_sets: Iterable[str | Iterable[str]] | None = None,
-    subsets: int | None = None,
-    salt: bytes | str | os.PathLike[str] | None = None,
-    size: int = SIZE,
-    out: str | os.PathLike[str] | None = None,
     person: str | None = None,
     policy: PolicySource = None,
-    missing: str = "value",
+    missing: Missing = "value",
+    key_sets: Iterable[str | Iterable[str]] | None = None,
+    subsets: int | None = None,
+    salt: bytes | Place | None = None,
+    size: int = 262144,
+    out: Place | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    header: bool = True,
+    types: Mapping[str, str] | None = None,
+    na: Names = (),
+    suppressed: str | Unstated | None = UNSTATED,
+    keep_suppressed: bool = False,
     verify: bool = False,
+    max_unpacked: str | None = None,
+    max_field: str | int | None = "1MB",
+    max_columns: int = 10000,
     force: bool = False,
+    engine: EngineName | None = None,
+    master: str | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+    timeout: float | None = None,
+    temp: Place | None = None,
     watch: Steps = no_progress,
-    **source: Unpack[ReaderOptions],
 ) -> SketchEstimates:
-    """Sample the classes of a table by their hashes, and estimate how exposed its people are.
+    r"""Sample the classes of a table by their hashes, and estimate how exposed its people are.
 
     A sketch is small, is made in one pass, and can be merged with those of other tables that have
     the same columns: the bytes are those of the sketch of all of them together.
@@ -67,120 +55,109 @@ def sketch(
     Parameters
     ----------
     data
-        The table: a path, a frame, a dict of lists. Or a file of sketches, or a list of such files,
-        which are merged.
-    quasi, sensitive, identifier
-        The columns of the key; secrets that are counted within its classes; columns never looked
-        at.
+        The table: a path, a frame, a dict of lists. Or a file of sketches, or a list of such
+        files, which are merged.
+    quasi
+        The columns of the key: one name, or several.
+    sensitive
+        Secrets, which are counted within the classes of the key.
+    identifier
+        Columns that are never looked at.
+    person
+        Not defined here: rows are counted, and people with several rows are refused.
+    policy
+        A `Policy`, a TOML file, or its content as a dict: its roles, where none are given.
+    missing
+        Always "value": a missing value is a value of its own here.
     key_sets
-        In place of quasi: several sets of columns, with a sketch each, made in one pass.
+        In place of `quasi`: several sets of columns, with a sketch each, made in one pass.
     subsets
-        A sketch of every set of up to so many of the quasi-identifiers.
+        The most columns of a set: every set of quasi-identifiers of at most this size has a
+        sketch.
     salt
         Secret bytes, or a file of them, without which nobody can tell which class a hash is of.
     size
         Bytes of each sketch, at most.
     out
         Write the sketches to this file.
-    person
-        Not defined here: rows are counted, and people with several rows are refused.
-    policy
-        Its roles, where none are given.
-    source
-        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+    delimiter
+        The character between columns; found from the header unless given.
+    encoding
+        The text encoding of a CSV file.
+    header
+        Whether the first line has the names of the columns. Without names they are called
+        column1, column2, ...
+    types
+        By column "int", "float", "date" or "text". Every CSV column is text unless typed: 01234
+        is not 1234.
+    na
+        Texts that stand for a missing value, such as "NA".
+    suppressed
+        The mark of suppressed records, which have it in every quasi-identifier: "*" unless
+        given here or listed in [reading] of the policy; None names missing values. Such records
+        are counted apart.
+    keep_suppressed
+        Count suppressed records as any other.
+    verify
+        Check Parquet's page checksums and note the file's SHA-256.
+    max_unpacked
+        How large compressed data may become; 100 times its size and at most 20GB unless given.
+    max_field
+        How long a single field of a text file may be.
+    max_columns
+        How many columns a table may have.
+    force
+        Replace existing files that sievert has not written.
+    engine
+        What counts: "duckdb", "spark" or "postgres"; duckdb unless the data are elsewhere.
+    master
+        With `engine` spark: the cluster, such as spark://host:7077; local[*] unless given.
+    memory
+        The most memory for data, such as "4GB": the engine spills to disk before.
+    threads
+        The most threads the engine may use.
+    timeout
+        The most seconds the run may take.
+    temp
+        Where the private temporary directory is made.
+    watch
+        Is told of every step: its name, and how far it is.
 
     >>> table = {"zip": ["1", "1", "2", "3"], "disease": ["flu", "flu", "flu", "hiv"]}
     >>> found = sketch(table, ["zip"], ["disease"])
     >>> found.keys[0].exact, found.keys[0].estimates.below[2].value
     (True, 0.5)
     """
-    check_size(size)
-    require(
-        missing == "value", "a missing value is a value of its own here", hint="--missing value"
+    settings = SketchSettings(
+        data=data,
+        quasi=quasi,
+        sensitive=sensitive,
+        identifier=identifier,
+        person=person,
+        policy=policy,
+        missing=missing,
+        key_sets=key_sets,
+        subsets=subsets,
+        salt=salt,
+        size=size,
+        out=out,
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        types=types,
+        na=na,
+        suppressed=suppressed,
+        keep_suppressed=keep_suppressed,
+        verify=verify,
+        max_unpacked=max_unpacked,
+        max_field=max_field,
+        max_columns=max_columns,
+        force=force,
+        engine=engine,
+        master=master,
+        memory=memory,
+        threads=threads,
+        timeout=timeout,
+        temp=temp,
     )
-    require(
-        key_sets is None or (quasi is None and subsets is None),
-        "key sets take the place of quasi-identifiers and their subsets",
-        hint="--key-set or -q, not both",
-    )
-    if subsets is not None:
-        check_whole("--subsets", subsets, 1)
-    secret, many = read_salt(salt), isinstance(data, list | tuple)
-    given = list(data) if many else [data]
-    inputs = [*given, policy, *([] if isinstance(salt, bytes) else [salt])]
-    with files.write_whole(out, sources=inputs, force=force) as target:
-        if many or is_sketch(data):
-            named = (quasi, sensitive, identifier, key_sets, subsets, person, policy)
-            require(
-                all(option is None for option in named),
-                "a sketch has its columns already: no roles are given with it",
-                hint="sievert sketch A.sketch B.sketch -o C.sketch",
-            )
-            result = _merge(given, secret)
-        else:
-            requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
-            settings = SketchSettings(
-                key_sets=None if key_sets is None else collect_sets(key_sets),
-                subsets=subsets,
-                salt=secret,
-                size=size,
-            )
-            reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated({**source}))
-            with reading(data) as (table, questions):
-                result = _sketch(table, questions, requested, settings, reading.clock)
-            result = replace(result, **reading.clock.stop())
-        if target is not None:
-            target.write_bytes(result.to_bytes())
-    return result
-
-
-def _sketch(
-    table: Table,
-    questions: Questions,
-    requested: RequestedRoles,
-    settings: SketchSettings,
-    clock: Clock,
-) -> SketchEstimates:
-    """What the sketches of a table say."""
-    sets = [role.names(each, questions.columns) for each in settings.key_sets or ()]
-    if sets:
-        requested = replace(
-            requested, given=[sets[0], *requested.given[1:]], other_sets=tuple(sets[1:])
-        )
-    roles, notes = requested.assign(questions)
-    notes += questions.engine.notes
-    if requested.policy is not None and [*requested.policy.every_limit()]:
-        notes.append(LIMITS)
-    clock("sketching", questions)
-    file = sketch_table(questions, roles, sets or [roles.quasi], settings)
-    result = _estimate(describe_input(table, questions), roles, file, notes)
-    return replace(result, unassessed=columns_without_role(questions, roles, *roles.other_quasi))
-
-
-def _merge(paths: list[Any], salt: bytes | None) -> SketchEstimates:
-    """What sketches say that were made before."""
-    file, overlap = read_sketches(paths, salt)
-    columns = tuple(dict.fromkeys(column for key in file.key_sets for column in key))
-    description = {
-        "name": ", ".join(Path(path).name for path in paths),
-        "kind": "sketch",
-        "rows": file.records,
-        "columns": len(columns) + len(file.secrets),
-        "engine": "sketch",
-    }
-    return _estimate(
-        description,
-        Roles(quasi=columns, sensitive=file.secrets),
-        file,
-        [OVERLAP] if overlap else [],
-    )
-
-
-def _estimate(
-    description: dict[str, Any], roles: Roles, file: SketchFile, notes: list[Remark]
-) -> SketchEstimates:
-    keys = tuple(estimate_key(sample, file.secrets) for sample in file.samples)
-    few = [FEW] if any(not key.exact and key.sampled < ENOUGH for key in keys) else []
-    return SketchEstimates(
-        table=description, roles=roles, keys=keys, file=file, warnings=(*notes, *few)
-    )
+    return run(settings, watch)

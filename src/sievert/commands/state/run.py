@@ -1,7 +1,7 @@
-"""States on disk: counted into a new directory, changed by one new segment, replaced at once."""
+"""States on disk: counted into a new directory, added up, changed by one new segment."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any
 
 from sievert import files
 from sievert import roles as role
+from sievert.commands.state.result import CountState
+from sievert.commands.state.settings import CountSettings, MergeSettings, UpdateSettings
 from sievert.counts.questions import Questions
 from sievert.counts.state.segments import (
     Means,
@@ -26,8 +28,10 @@ from sievert.errors import InputError, RefusedError, SievertError, require
 from sievert.formatting import list_names
 from sievert.numerics import machine
 from sievert.request.repeated_rows import canonical_values, spread_values, usable_columns
-from sievert.request.requested import Reading, RequestedRoles, check_known
+from sievert.request.requested import Reading, RequestedRoles, check_known, requested_roles
 from sievert.roles import Roles, tells_people_apart
+from sievert.session import Clock, Steps, no_progress
+from sievert.settings.groups import reader_options
 from sievert.sources.isolation import private_directory, temporary_name
 from sievert.sources.state_manifest import (
     MANIFEST,
@@ -40,10 +44,90 @@ from sievert.sources.state_manifest import (
 from sievert.sources.table import Table
 
 
+def run_count(settings: CountSettings, watch: Steps = no_progress) -> CountState:
+    """Count a table into a state as `settings` say; `watch` is told of every step."""
+    settings.check_work()
+    requested = requested_roles(
+        settings.policy,
+        settings.quasi,
+        settings.sensitive,
+        settings.identifier,
+        person=settings.person,
+    )
+    how = requested.read_as_stated({**reader_options(settings)})
+    reading = Reading(watch, None, verify=settings.verify, **how)
+    inputs = [settings.data, settings.policy]
+    with files.write_whole(
+        settings.out, sources=inputs, force=settings.force, directory=True
+    ) as folder:
+        assert folder is not None
+        folder.mkdir(mode=0o700)
+        with reading(settings.data, outputs=[segment_path(folder, 0)]) as (table, questions):
+            roles, left_out = assign_roles(questions, requested, settings.leave_out)
+            reading.clock("counting combinations", questions)
+            manifest = count_table(table, questions, roles, left_out, folder)
+        write_manifest(note_content(manifest, reading))
+    return CountState(read_state(settings.out, content=False), **reading.clock.stop())
+
+
+def run_merge(settings: MergeSettings, watch: Steps = no_progress) -> CountState:
+    """Add states up as `settings` say, or take all others away from the first."""
+    settings.check_work()
+    clock = Clock(watch)
+    clock("adding up", None)
+    with (
+        private_directory(settings.temp) as private,
+        files.write_whole(
+            settings.out, sources=settings.states, force=settings.force, directory=True
+        ) as folder,
+    ):
+        assert folder is not None
+        folder.mkdir(mode=0o700)
+        first, *others = settings.states
+        sign = -1 if settings.subtract else 1
+        signed = [(read_state(first), 1), *((read_state(path), sign) for path in others)]
+        means = Means(private, settings.memory, settings.threads)
+        write_manifest(add_up(signed, folder, means, again=settings.again))
+    return CountState(read_state(settings.out, content=False), **clock.stop())
+
+
+def run_update(settings: UpdateSettings, watch: Steps = no_progress) -> CountState:
+    """Add the records of some tables to a state, and take those of others away."""
+    settings.check_work()
+    reading = Reading(watch, None, **reader_options(settings))
+    tables = settings.tables
+    removes = any(sign < 0 for _, sign in tables)
+    kept = read_state(settings.state, content=False)
+    with private_directory(settings.temp) as private, machine.lock(kept.folder) as alone:
+        require(alone, f"{kept.folder.name}: another update is running", hint="wait for its end")
+        # To remove records, all that are there are read, as for a compaction.
+        kept = read_state(settings.state, content=removes)
+        means = Means(private, settings.memory, settings.threads)
+        with undone(kept.folder):
+            changed, numbers, compacted = change_state(
+                kept,
+                tables,
+                reading,
+                means,
+                compact=settings.compact,
+                again=settings.again,
+            )
+    added = 0
+    removed = 0
+    for number, (_, sign) in zip(numbers, tables, strict=True):
+        if sign > 0:
+            added += number
+        else:
+            removed += number
+    return CountState(
+        changed, added=added, removed=removed, compacted=compacted, **reading.clock.stop()
+    )
+
+
 def assign_roles(
     questions: Questions, requested: RequestedRoles, leave_out: str | Iterable[str]
 ) -> tuple[Roles, tuple[str, ...]]:
-    """The roles of the columns that are counted, and the columns that are left out altogether."""
+    """Find the roles of the columns that are counted, and the columns that are left out."""
     columns = questions.columns
     quasi, sensitive, identifier = requested.names(columns)
     if not quasi:
@@ -85,29 +169,16 @@ def count_table(
     others = [c for c in columns if c not in kept and c not in left_out]
     named = [c for c in others if c in roles.identifier or tells_people_apart(c)]
     usable = usable_columns(questions, named)
-    values, lacking = questions.distinct(usable), questions.missing(usable) if usable else {}
-    values = {c: canonical_values(questions, c, n) for c, n in values.items()}
+    spelt = questions.distinct(usable)
+    lacking = questions.missing(usable) if usable else {}
+    values = {c: canonical_values(questions, c, n) for c, n in spelt.items()}
     apart = {}
     for column, spread in spread_values(questions, left_out).items():
         different = canonical_values(questions, column, spread.most)
         apart[column] = Spread(spread.rows, different, different)
-    nan, records = questions.count_nan(names), questions.records
-    description = {
-        "name": table.name,
-        "kind": table.kind,
-        "delimiter": table.delimiter,
-        "encoding": table.encoding,
-        "compression": table.compression,
-        "header": table.header,
-        "orders": {c: list(order) for c, order in table.orders.items() if c in kept},
-        "unusable": {c: why for c, why in table.unusable.items() if c in columns},
-        "notes": list(engine.notes),
-        "verified": None if table.verified is None else dict(table.verified),
-        "blank_lines": 0 if table.scan is None else table.scan.blank_lines,
-        "file": bool(table.stamp),
-    }
-    if same := {c: list(map(list, own)) for c, own in table.same_labels.items() if c in kept}:
-        description["same_labels"] = same
+    nan = questions.count_nan(names)
+    records = questions.records
+    description = _describe_counted(table, questions, kept)
     segments = tuple(write_counts(questions, kept, folder, 0))
     manifest = StateManifest(
         columns=columns,
@@ -139,8 +210,30 @@ def count_table(
     return manifest
 
 
+def _describe_counted(table: Table, questions: Questions, kept: Collection[str]) -> dict[str, Any]:
+    """Describe a table that is counted, as its manifest does; `kept` columns are in the state."""
+    description: dict[str, Any] = {
+        "name": table.name,
+        "kind": table.kind,
+        "delimiter": table.delimiter,
+        "encoding": table.encoding,
+        "compression": table.compression,
+        "header": table.header,
+        "orders": {c: list(order) for c, order in table.orders.items() if c in kept},
+        "unusable": {c: why for c, why in table.unusable.items() if c in questions.columns},
+        "notes": list(questions.engine.notes),
+        "verified": None if table.verified is None else dict(table.verified),
+        "blank_lines": 0 if table.scan is None else table.scan.blank_lines,
+        "file": bool(table.stamp),
+    }
+    same_labels = {c: list(map(list, own)) for c, own in table.same_labels.items() if c in kept}
+    if same_labels:
+        description["same_labels"] = same_labels
+    return description
+
+
 def note_content(counted: StateManifest, reading: Reading) -> StateManifest:
-    """A table that was counted, with the digests of its records as the change that it is."""
+    """Note in the manifest of a `counted` table the digests of its records, as a change."""
     content, alike = digest_content(counted, reading.source.get("threads"))
     if not counted.records:
         return replace(counted, content=content)
@@ -148,7 +241,10 @@ def note_content(counted: StateManifest, reading: Reading) -> StateManifest:
 
 
 def read_state(path: Any, *, content: bool = True) -> StateManifest:
-    """A state; an error where it is none, or not whole."""
+    """Read the manifest of the state at `path`; raise an error unless it is one, and whole.
+
+    Of its segments the sizes are checked, and for `content` also the digests.
+    """
     name = Path(path).name if isinstance(path, str | os.PathLike) else "the state"
     require(is_state(path), f"{name}: not a count state", hint="sievert count", error=InputError)
     state = read_manifest(Path(path).resolve())
@@ -157,9 +253,9 @@ def read_state(path: Any, *, content: bool = True) -> StateManifest:
 
 
 def write_manifest(manifest: StateManifest) -> None:
-    """Write the manifest beside its segments, and take away what it does not name.
+    """Write the manifest beside its segments, and take away the files that it does not name.
 
-    It takes the place of the one before at once, when all that it names is on the disk.
+    It replaces the one before in one step, once all files that it names are on the disk.
     """
     folder = manifest.folder
     temporary = folder / f".{temporary_name()}.part"
@@ -184,7 +280,7 @@ def _remove_unnamed(manifest: StateManifest) -> None:
 
 @contextmanager
 def undone(folder: Path) -> Iterator[None]:
-    """A change of a state: where it fails, the segments that it has written are taken away."""
+    """Take away the segments that a change of a state has written, if the change fails."""
     try:
         yield
     except BaseException:
@@ -196,10 +292,11 @@ def undone(folder: Path) -> Iterator[None]:
 def add_up(
     states: Sequence[tuple[StateManifest, int]], folder: Path, means: Means, *, again: bool
 ) -> StateManifest:
-    """The sum of states, each with its sign, as a state of one segment in a folder."""
+    """Add up `states`, each with its sign, to a state of one segment in `folder`."""
     (first, _), *others = states
     first.check_growing()
-    whole, before = first, [(path, 1) for path in first.paths]
+    whole = first
+    before = [(path, 1) for path in first.paths]
     for other, sign in others:
         first.check_addable(other, other.folder.name)
         summed = whole.add(other, sign, name=other.folder.name, again=again)
@@ -215,7 +312,10 @@ def add_up(
 def _add_segments(
     parts: Sequence[tuple[Path, int]], columns: int, path: Path, means: Means, records: int
 ) -> Segment:
-    """Segments, each with its sign, added up into one of so many records."""
+    """Add up the segments `parts`, each with its sign, to one segment at `path`.
+
+    The sum must have as many `records`.
+    """
     with Sum(parts, columns, path, means) as added:
         added.require_there()
         segment = added.write()
@@ -232,14 +332,17 @@ def change_state(
     compact: bool,
     again: bool,
 ) -> tuple[StateManifest, list[int], bool]:
-    """A state with the records of some tables added or taken away, by their sign.
+    """Add the records of some `tables` to a state, or take them away, by the sign of each.
 
-    One segment is written; all are put together where they have become too many, or too large.
-    Returns the state, the records of each table, and whether it was compacted.
+    One segment is written. All segments are put together if there are too many of them, if the
+    changes are too large, or to `compact` the state. Returns the state, the number of records of
+    each table, and whether the state was compacted.
     """
     if tables:
         state.check_growing()
-    folder, changed, numbers = state.folder, state, []
+    folder = state.folder
+    changed = state
+    numbers = []
     changes: list[tuple[StateManifest, int]] = []
     last = max((int(s.file[5:-8]) for s in state.segments), default=-1)
     with private_directory(means.scratch.parent) as private:
@@ -258,7 +361,7 @@ def change_state(
         if parts:
             reading.clock("adding up", None)
             path = segment_path(folder, last + 1)
-            with Sum(parts, len(state.kept), path, means, state.paths) as added:
+            with Sum(parts, len(state.kept), path, means, before=state.paths) as added:
                 added.require_there()
                 segments.append(added.write())
     changed = replace(changed, segments=tuple(segments))
@@ -266,7 +369,8 @@ def change_state(
     if compacted:
         reading.clock("compacting", None)
         changed.check_files()  # each segment is what it was when it was written
-        parts, path = [(each, 1) for each in changed.paths], segment_path(folder, last + 2)
+        parts = [(each, 1) for each in changed.paths]
+        path = segment_path(folder, last + 2)
         whole = _add_segments(parts, len(changed.kept), path, means, changed.records)
         changed = replace(changed, segments=(whole,))
     write_manifest(changed)
@@ -277,7 +381,8 @@ def _check_additions(
     state: StateManifest, changes: Sequence[tuple[StateManifest, int]], means: Means
 ) -> None:
     """Compare each added table with the state, without what is taken away at the same time."""
-    before, records = [(path, 1) for path in state.paths], state.records
+    before = [(path, 1) for path in state.paths]
+    records = state.records
     for change, sign in changes:
         if sign < 0:
             before += [(path, sign) for path in change.paths]
@@ -319,7 +424,7 @@ def check_overlap(
 
 
 def _count_change(state: StateManifest, data: Any, folder: Path, reading: Reading) -> StateManifest:
-    """A table that is added or taken away, counted as the state was."""
+    """Count a table that is added or taken away, as the state was counted."""
     options = {"types": state.types, "na": state.na, "header": state.table["header"]}
     with reading(data, outputs=[segment_path(folder, 0)], **options) as (table, questions):
         lacking = [c for c in state.needed_columns if c not in questions.columns]

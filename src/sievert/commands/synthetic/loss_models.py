@@ -27,7 +27,7 @@ from sievert.losses.propensity import (
 MOST_TERMS = 400  # of all columns together, where they tell two tables apart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelLoss:
     """How far relations, models and information of a table are from the original's; 0 is best."""
 
@@ -94,22 +94,29 @@ def model_loss(
         for at in range(len(names))
         if names[at] in secrets and pairs
     }
+    prediction = {}
+    if pairs:
+        prediction = {
+            name: predict(first, second, at) for at, name in enumerate(names) if name in secrets
+        }
     return ModelLoss(
-        {
+        association={
             (names[a], names[b]): abs(cramers_v(tables[a, b][0]) - cramers_v(tables[a, b][1]))
             for a, b in pairs
         },
-        {
-            (a, b): abs(r - s)
+        correlation={
+            (a, b): abs(
+                _correlation(numbers[a][0], numbers[b][0])
+                - _correlation(numbers[a][1], numbers[b][1])
+            )
             for a, b in itertools.combinations(numbers, 2)
-            for r, s in [[_correlation(numbers[a][side], numbers[b][side]) for side in (0, 1)]]
         },
-        tell_apart(original, other),
-        {names[at]: predict(first, second, at) for at in range(len(names)) if names[at] in secrets}
-        if pairs
-        else {},
-        {name: (entropy(original[:, at]), entropy(other[:, at])) for at, name in enumerate(names)},
-        information,
+        propensity=tell_apart(original, other),
+        prediction=prediction,
+        entropy={
+            name: (entropy(original[:, at]), entropy(other[:, at])) for at, name in enumerate(names)
+        },
+        information=information,
     )
 
 

@@ -5,7 +5,7 @@ Only counts are compared, so the two tables need neither the same order nor the 
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,47 @@ class UnpairedLoss:
             "worst_pair_distance": None if worst is None else self.pairs[worst],
             **({} if self.models is None else self.models.to_dict()),
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedLoss:
+    """What the JSON says of a loss: means, without the pairs of columns that they are of."""
+
+    content: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON."""
+        return dict(self.content)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossNumbers:
+    """The numbers of a loss that pages show; 0 is best, and None stands for no number."""
+
+    margins: float
+    pairs: float | None
+    columns: Mapping[str, float]
+    association: float | None
+    correlation: float | None
+    of_largest: float | None  # of the propensity score, as a share of the most it can be
+    prediction: float | None
+    entropy: float | None
+    information: float | None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "LossNumbers":
+        """Read the numbers from the JSON of a loss."""
+        return cls(
+            margins=data["margins"],
+            pairs=data["pairs"],
+            columns=data["columns"],
+            association=data["association"],
+            correlation=data["correlation"],
+            of_largest=data["propensity"]["of_largest"],
+            prediction=data["prediction"]["loss"],
+            entropy=data["entropy"]["difference"],
+            information=data["information"]["difference"],
+        )
 
 
 def unpaired_loss(names: Sequence[str], original: Ints, other: Ints) -> UnpairedLoss:

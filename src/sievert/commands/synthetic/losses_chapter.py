@@ -1,53 +1,56 @@
 """What synthetic tables have lost, as grids of their chapter: columns, relations and models."""
 
+from collections.abc import Callable
+
+from sievert.commands.synthetic.losses import LossNumbers
+from sievert.commands.synthetic.result import AttackedTable
 from sievert.report.page import Grid
-from sievert.report.parts import Data, ReportPart
+from sievert.report.parts import ReportPart
 
-# The numbers of what relations, models and information have lost: their names in a table.
-LOSSES = {
-    "association": "loss_association",
-    "correlation": "loss_correlation",
-    "of_largest": "loss_of_largest",
-    "prediction": "loss_prediction",
-    "entropy": "loss_entropy",
-    "information": "loss_information",
-}
+# What relations, models and information have lost: the name of each number, and the number.
+LOSSES: tuple[tuple[str, Callable[[LossNumbers], float | None]], ...] = (
+    ("loss_association", lambda lost: lost.association),
+    ("loss_correlation", lambda lost: lost.correlation),
+    ("loss_of_largest", lambda lost: lost.of_largest),
+    ("loss_prediction", lambda lost: lost.prediction),
+    ("loss_entropy", lambda lost: lost.entropy),
+    ("loss_information", lambda lost: lost.information),
+)
 
 
-def models_grid(part: ReportPart, table: Data, *, folded: bool) -> Grid:
+def models_grid(part: ReportPart, table: AttackedTable, *, folded: bool) -> Grid:
     """What relations, models and information have lost, and what chance alone gives."""
-    own, other = table["utility"], table["utility"]["control"]
-    sides = [own] if other is None else [own, other]
+    own = table.lost
+    sides = _sides(table)
     rows = [
-        (part.say(key), *(part.writer.number(loss_of(side, name)) for side in sides))
-        for name, key in LOSSES.items()
-        if loss_of(own, name) is not None
+        (part.say(key), *(part.writer.number(number_of(side)) for side in sides))
+        for key, number_of in LOSSES
+        if number_of(own) is not None
     ]
-    heads = ("head_loss", "head_value", *(("head_by_chance",) if other else ()))
-    return part.grid("losses_table", heads, rows, folded=folded)
+    return part.grid("losses_table", _heads("head_loss", "head_value", sides), rows, folded=folded)
 
 
-def loss_of(utility: Data, name: str) -> float | None:
-    """One number of what was lost."""
-    if name == "of_largest":
-        return float(utility["propensity"][name])
-    value = utility[name]
-    if isinstance(value, dict):
-        value = value["loss" if name == "prediction" else "difference"]
-    return None if value is None else float(value)
-
-
-def columns_grid(part: ReportPart, table: Data) -> Grid:
+def columns_grid(part: ReportPart, table: AttackedTable) -> Grid:
     """How far each column is from the original's, the farthest first; what chance alone gives."""
-    own, other = table["utility"], table["utility"]["control"]
-    rows = [(part.say("mean_margins"), own["margins"], other and other["margins"])]
-    if own["pairs"] is not None:
-        rows.append((part.say("mean_pairs"), own["pairs"], other and other["pairs"]))
-    order = sorted(own["columns"].items(), key=lambda each: -each[1])
-    rows += [(part.writer.name(c), far, other and other["columns"][c]) for c, far in order]
-    heads = ("head_secret", "head_far", *(("head_by_chance",) if other else ()))
-    shown = [
-        (name, *(part.writer.share(x) for x in (far, chance) if x is not None))
-        for name, far, chance in rows
-    ]
-    return part.grid("utility_table", heads, shown, folded=True)
+    own = table.lost
+    sides = _sides(table)
+    share = part.writer.share
+    rows = [(part.say("mean_margins"), *(share(side.margins) for side in sides))]
+    if own.pairs is not None:
+        rows.append((part.say("mean_pairs"), *(share(side.pairs) for side in sides)))
+    for column in sorted(own.columns, key=lambda column: -own.columns[column]):
+        far = (share(side.columns[column]) for side in sides)
+        rows.append((part.writer.name(column), *far))
+    heads = _heads("head_secret", "head_far", sides)
+    return part.grid("utility_table", heads, rows, folded=True)
+
+
+def _sides(table: AttackedTable) -> list[LossNumbers]:
+    """The numbers of the table, then, with a control, those that chance alone gives."""
+    chance = table.lost_by_chance
+    return [table.lost] if chance is None else [table.lost, chance]
+
+
+def _heads(name: str, number: str, sides: list[LossNumbers]) -> tuple[str, ...]:
+    """The keys of the heads of a table of losses."""
+    return (name, number) if len(sides) == 1 else (name, number, "head_by_chance")

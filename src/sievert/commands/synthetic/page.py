@@ -4,13 +4,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from sievert.charts import Dot, risk_utility_chart
-from sievert.commands.synthetic.losses_chapter import columns_grid, loss_of, models_grid
+from sievert.commands.synthetic.attacks.evidence import SyntheticAttack
+from sievert.commands.synthetic.losses_chapter import columns_grid, models_grid
+from sievert.commands.synthetic.result import AttackedTable, SyntheticAssessment
 from sievert.formatting import count, digits, percent
+from sievert.policy import Verdict
 from sievert.report.alarms import NAMES, alarm_names, attack_name
 from sievert.report.limits import basis
 from sievert.report.overview import Overview
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, NumberText, ReportPart
+from sievert.report.parts import NumberText, ReportPart
 
 RARE = 0.001  # a chance below is not written out
 ONCE = ("copies", "unique_copies", "singling_out", "linkability", "membership")
@@ -18,7 +21,7 @@ ONCE = ("copies", "unique_copies", "singling_out", "linkability", "membership")
 
 def blocks(part: ReportPart) -> Iterator[Chapter]:
     """The ranking of several tables, then each of them: attacks, secrets, keys, comparison."""
-    tables = part.data["synthetic"]
+    tables = part.read(SyntheticAssessment).tables
     several = len(tables) > 1
     reading = Paragraph(part.say("reading" if _controlled(part) else "reading_alone"), "reading")
     if several:
@@ -47,7 +50,7 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
         yield Chapter(part.say("each_title"), part.anchor("each"), tuple(chapters))
     else:
         yield from chapters
-    linked = "linkability" in tables[0]["attacks"]
+    linked = "linkability" in tables[0].results.attacks
     linking = "criterion_linking" if linked else "criterion_no_linking"
     criteria = ("criterion_singling", linking, "criterion_inferring")
     words = tuple(Paragraph(part.say(key)) for key in criteria)
@@ -57,28 +60,29 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
 
 
 def _controlled(part: ReportPart) -> bool:
-    return part.data["control"] is not None
+    return part.read(SyntheticAssessment).control is not None
 
 
-def _name(part: ReportPart, table: Data) -> str:
+def _name(part: ReportPart, table: AttackedTable) -> str:
     """A table's file; of several tables the short names that tell them apart."""
-    tables = part.data["synthetic"]
+    tables = part.read(SyntheticAssessment).tables
     if len(tables) == 1:
-        return part.writer.file(table["name"])
+        return part.writer.file(table.name)
     at = next(i for i, each in enumerate(tables) if each is table)
     return part.read(Overview).release_names[at]
 
 
 def facts(part: ReportPart) -> Iterator[tuple[str, str]]:
     """What the original is held against: the synthetic tables, and the control."""
-    tables, control = part.data["synthetic"], part.data["control"]
+    found = part.read(SyntheticAssessment)
+    tables = found.tables
     if len(tables) == 1:
-        rows = part.texts.number_of(tables[0]["rows"], "row")
+        rows = part.texts.number_of(tables[0].records, "row")
         yield part.say("fact_synthetic"), f"{_name(part, tables[0])}, {rows}"
     else:
         yield part.say("fact_several"), count(len(tables))
-    people = part.say("no_control") if control is None else count(control["rows"])
-    yield part.say("fact_control"), people
+    people = found.control_people
+    yield part.say("fact_control"), part.say("no_control") if people is None else count(people)
 
 
 # -- sentences ------------------------------------------------------------------------------------
@@ -87,7 +91,7 @@ def facts(part: ReportPart) -> Iterator[tuple[str, str]]:
 def points(part: ReportPart) -> list[tuple[str, str]]:
     """Whether traces were found, who is nearer than kin, and what is guessed."""
     table = _worst(part)
-    if len(part.data["synthetic"]) > 1:
+    if len(part.read(SyntheticAssessment).tables) > 1:
         what, why = _nearer(part, table)
         nearer = part.say("of_table", table=_name(part, table), what=what), why
         return [_traces(part, table), _extremes(part), nearer]
@@ -97,7 +101,9 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
 
 def _extremes(part: ReportPart) -> tuple[str, str]:
     """The table that tells least and the one that tells most, with what each has lost."""
-    tables = sorted(part.data["synthetic"], key=lambda t: (_told(part, t), _lost(t)))
+    tables = sorted(
+        part.read(SyntheticAssessment).tables, key=lambda table: (_told(part, table), _lost(table))
+    )
     least = tables[0]
     most = tables[-1]
     share = part.writer.share
@@ -112,100 +118,115 @@ def _extremes(part: ReportPart) -> tuple[str, str]:
     controlled = _controlled(part)
     head = part.say("extremes" if controlled else "extremes_alone", **values)
     why = part.say("extremes_why" if controlled else "extremes_why_alone", **values)
-    if len({len(t["columns"]) for t in tables}) > 1:
+    if len({len(table.columns) for table in tables}) > 1:
         why = f"{why} {part.say('extremes_columns')}"
     return head, why
 
 
-def _worst(part: ReportPart) -> Data:
+def _worst(part: ReportPart) -> AttackedTable:
     """The table that membership sees most in."""
-    tables: list[Data] = part.data["synthetic"]
     return max(
-        tables, key=lambda t: (len(t["alarms"]), t["attacks"]["membership"]["original"]["rate"])
+        part.read(SyntheticAssessment).tables,
+        key=lambda table: (len(table.alarms), _membership(table).original.rate),
     )
 
 
-def _traces(part: ReportPart, table: Data) -> tuple[str, str]:
+def _membership(table: AttackedTable) -> SyntheticAttack:
+    """The attack that looks for rows that are nearer to a person than any other real person."""
+    return table.results.attacks["membership"]
+
+
+def _traces(part: ReportPart, table: AttackedTable) -> tuple[str, str]:
     """Whether the table carries traces of its people, or how many would have gone unseen."""
     name = _name(part, table)
     if not _controlled(part):
         return part.say("rates_only"), part.say("rates_only_why")
-    if alarms := table["alarms"]:
-        what = part.texts.join(alarm_names(part, alarms, len(table["attacks"]["inference"])))
+    alarms = table.alarms
+    if alarms:
+        what = part.texts.join(alarm_names(part, alarms, len(table.results.inference)))
         return part.say("traces", table=name), part.say("traces_why", attacks=what)
-    unseen = part.writer.share(table["attacks"]["membership"]["least_excess"])
+    unseen = part.writer.share(_membership(table).least_excess)
     return part.say("no_traces", table=name), part.say("no_traces_why", excess=unseen)
 
 
-def _nearer(part: ReportPart, table: Data) -> tuple[str, str]:
+def _nearer(part: ReportPart, table: AttackedTable) -> tuple[str, str]:
     """Of how many people some synthetic row is a column nearer than any other real person."""
-    attack, writer = table["attacks"]["membership"], part.writer
-    own, other = attack["original"], attack["control"]
+    writer = part.writer
+    own = _membership(table).original
+    other = _membership(table).control
     values = {
-        "people": writer.count(own["people"]),
-        "hits": writer.count(own["hits"]),
-        "rate": writer.share(own["rate"]),
+        "people": writer.count(own.people),
+        "hits": writer.count(own.hits),
+        "rate": writer.share(own.rate),
     }
     if other is None:
         return part.say("nearer", **values), part.say("nearer_alone", **values)
     values |= {
-        "strangers": writer.count(other["people"]),
-        "other_hits": writer.count(other["hits"]),
-        "other_rate": writer.share(other["rate"]),
+        "strangers": writer.count(other.people),
+        "other_hits": writer.count(other.hits),
+        "other_rate": writer.share(other.rate),
     }
     return part.say("nearer", **values), part.say("nearer_why", **values)
 
 
-def _guessed(part: ReportPart, table: Data) -> tuple[str, str] | None:
+def _guessed(part: ReportPart, table: AttackedTable) -> tuple[str, str] | None:
     """The secret that is guessed best; with a control, of those better than a naive guess."""
-    every = table["attacks"]["inference"]
+    every = table.results.inference
     if not every:
         return None
-    gain = {s: a["original"]["rate"] - (a["baseline"] or 0.0) for s, a in every.items()}
+    gain = {
+        secret: (attack.original.rate or 0.0) - (attack.baseline or 0.0)
+        for secret, attack in every.items()
+    }
     own = gain
     if _controlled(part):  # below a naive guess a risk costs nobody anything
+        hopeless = max(gain.values()) <= 0
         own = {
-            s: a["risk"] or 0.0 for s, a in every.items() if gain[s] > 0 or max(gain.values()) <= 0
+            secret: attack.risk or 0.0
+            for secret, attack in every.items()
+            if gain[secret] > 0 or hopeless
         }
-    secret = max(own, key=lambda s: own[s])
-    attack, writer = every[secret], part.writer
+    secret = max(own, key=lambda name: own[name])
+    attack = every[secret]
+    writer = part.writer
     values = {
         "secret": writer.name(secret),
-        "rate": writer.share(attack["original"]["rate"]),
-        "baseline": writer.share(attack["baseline"]),
+        "rate": writer.share(attack.original.rate),
+        "baseline": writer.share(attack.baseline),
     }
-    if attack["control"] is None:
+    if attack.control is None:
         return part.say("guessed", **values), part.say("guessed_alone", **values)
     values |= {
-        "other": writer.share(attack["control"]["rate"]),
-        "risk": writer.share(attack["risk"]),
+        "other": writer.share(attack.control.rate),
+        "risk": writer.share(attack.risk),
     }
-    why = "guessed_why" if (attack["risk"] or 0.0) > 0 else "guessed_nothing"
+    why = "guessed_why" if (attack.risk or 0.0) > 0 else "guessed_nothing"
     return part.say("guessed", **values), part.say(why, **values)
 
 
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _row(part: ReportPart, name: str, attack: Data) -> tuple[object, ...]:
+def _row(part: ReportPart, name: str, attack: SyntheticAttack) -> tuple[object, ...]:
     """Rates of originals and strangers, a naive guess, and what their difference proves."""
-    writer, other = part.writer, attack["control"]
-    rate = writer.share(attack["original"]["rate"])
-    baseline = _share(part, attack["baseline"])
+    writer = part.writer
+    other = attack.control
+    rate = writer.share(attack.original.rate)
+    baseline = _share(part, attack.baseline)
     if other is None:
         return name, rate, baseline
-    risk: object = writer.share(attack["risk"])
-    if attack["low"] is not None and attack["high"] is not None:
-        low, high = (writer.share(attack[end]) for end in ("low", "high"))
-        risk = part.say("span", risk=risk, low=low, high=high)
+    risk: object = writer.share(attack.risk)
+    if attack.low is not None and attack.high is not None:
+        ends = {"low": writer.share(attack.low), "high": writer.share(attack.high)}
+        risk = part.say("span", risk=risk, **ends)
     return (
         name,
         rate,
-        writer.share(other["rate"]),
+        writer.share(other.rate),
         baseline,
         risk,
-        _chance(part, attack["p"]),
-        _share(part, attack["least_excess"]),
+        _chance(part, attack.p),
+        _share(part, attack.least_excess),
     )
 
 
@@ -223,39 +244,40 @@ def _heads(part: ReportPart, first: str) -> tuple[str, ...]:
     return (first, "head_rate", "head_control", *more)
 
 
-def _attacks(part: ReportPart, table: Data) -> Grid:
+def _attacks(part: ReportPart, table: AttackedTable) -> Grid:
     rows = [
-        _row(part, part.say(NAMES[name]), table["attacks"][name])
+        _row(part, part.say(NAMES[name]), table.results.attacks[name])
         for name in ONCE
-        if name in table["attacks"]
+        if name in table.results.attacks
     ]
     key = "attacks_table" if _controlled(part) else "attacks_table_alone"
     return part.grid(key, _heads(part, "head_attack"), rows)
 
 
-def _secrets(part: ReportPart, table: Data, *, folded: bool) -> Iterator[Block]:
-    every = table["attacks"]["inference"]
+def _secrets(part: ReportPart, table: AttackedTable, *, folded: bool) -> Iterator[Block]:
+    every = table.results.inference
     if every:
         rows = [_row(part, part.writer.name(s), attack) for s, attack in every.items()]
         heads = _heads(part, "head_secret")
         if not _controlled(part):
             rows = [
-                (*row, _share(part, attack.get("kin")))
+                (*row, _share(part, attack.details.get("kin")))
                 for row, attack in zip(rows, every.values(), strict=True)
             ]
             heads = (*heads, "head_kin")
         yield part.grid("secrets_table", heads, rows, folded=folded)
 
 
-def _keys(part: ReportPart, table: Data, *, folded: bool) -> Iterator[Block]:
-    every = table["attacks"]["attribute_disclosure"]
+def _keys(part: ReportPart, table: AttackedTable, *, folded: bool) -> Iterator[Block]:
+    every = table.results.disclosure
     if every:
         rows = [_row(part, part.writer.name(s), attack) for s, attack in every.items()]
-        keys = part.texts.join([part.writer.name(k) for k in next(iter(every.values()))["keys"]])
+        first = next(iter(every.values()))
+        keys = part.texts.join([part.writer.name(key) for key in first.details["keys"]])
         heads = _heads(part, "head_secret")
         yield part.grid("keys_table", heads, rows, folded=folded, keys=keys)
         numbers = [
-            (part.writer.name(s), *(_share(part, attack[name]) for name in KEY_NUMBERS))
+            (part.writer.name(s), *(_share(part, attack.details[name]) for name in KEY_NUMBERS))
             for s, attack in every.items()
         ]
         heads = ("head_secret", *KEY_NUMBERS.values())
@@ -276,9 +298,10 @@ def _share(part: ReportPart, value: Any) -> object:
     return "" if value is None else part.writer.share(value)
 
 
-def _compared(part: ReportPart, table: Data, *, first: bool) -> Iterator[Block]:
+def _compared(part: ReportPart, table: AttackedTable, *, first: bool) -> Iterator[Block]:
     """Distances that others look at, and why they are not enough."""
-    if (distances := table["attacks"]["membership"].get("distances")) is None:
+    distances = _membership(table).details.get("distances")
+    if distances is None:
         return
     rows = [(part.say(key), part.writer.number(distances[name])) for name, key in DISTANCES.items()]
     yield part.grid("distances_table", ("head_distance", "head_value"), rows, folded=True)
@@ -292,6 +315,8 @@ DISTANCES = {
     "dcr_share": "distance_dcr_share",
     "dcr_share_expected": "distance_dcr_share_expected",
 }
+STATES = {True: "limit_met", None: "limit_open", False: "limit_breached"}
+WORST_FIRST = (False, None, True)
 # What a limit on an attack is on.
 LIMITED = {
     "rate": "number_rate",
@@ -302,26 +327,35 @@ LIMITED = {
 }
 
 
-def _limits(part: ReportPart, table: Data) -> Iterator[Block]:
+def _limits(part: ReportPart, table: AttackedTable) -> Iterator[Block]:
     """The limits on attacks with their verdicts, what is not met first; all but p are shares."""
-    limits = (table["policy"] or {}).get("limits", ())
+    limits = () if table.policy is None else table.policy.verdicts
     if limits:
-        states = {True: "limit_met", None: "limit_open", False: "limit_breached"}
         rows = [
             (
-                part.say(states[v["met"]]),
-                _limit_name(part, v["measure"]),
-                _chance(part, v["value"])
-                if v["measure"].endswith(".p")
-                else _share(part, v["value"]),
-                part.say("at_least", bound=digits(f"{v['min']:g}"))
-                if v["max"] is None
-                else part.say("at_most", bound=percent(v["max"])),
+                part.say(STATES[verdict.met]),
+                _limit_name(part, verdict.measure),
+                _limited_value(part, verdict),
+                _bound(part, verdict),
             )
-            for v in sorted(limits, key=lambda v: [False, None, True].index(v["met"]))
+            for verdict in sorted(limits, key=lambda verdict: WORST_FIRST.index(verdict.met))
         ]
         heads = ("head_verdict", "head_limited", "head_value", "head_bound")
         yield part.grid("limits_table", heads, rows, (2,))
+
+
+def _limited_value(part: ReportPart, verdict: Verdict) -> object:
+    """The number that a limit is on: a chance, or a share."""
+    if verdict.measure.endswith(".p"):
+        return _chance(part, verdict.value)
+    return _share(part, verdict.value)
+
+
+def _bound(part: ReportPart, verdict: Verdict) -> str:
+    """What the policy asks for."""
+    if verdict.max is None:
+        return part.say("at_least", bound=digits(f"{verdict.min:g}"))
+    return part.say("at_most", bound=percent(verdict.max))
 
 
 def _limit_name(part: ReportPart, measure: str) -> str:
@@ -329,36 +363,35 @@ def _limit_name(part: ReportPart, measure: str) -> str:
     return f"{attack_name(part, attack)}: {part.say(LIMITED[number])}"
 
 
-# The losses of models in the ranking.
-RANKED = {
-    "association": "head_association",
-    "of_largest": "head_of_largest",
-    "prediction": "head_prediction",
-}
-
-
 def _ranking(part: ReportPart) -> Iterator[Block]:
     """Every table in one row, the most telling first; what it tells against what it has lost."""
-    writer, controlled = part.writer, _controlled(part)
-    tables = zip(part.read(Overview).release_names, part.data["synthetic"], strict=True)
+    writer = part.writer
+    controlled = _controlled(part)
+    names = part.read(Overview).release_names
+    tables = zip(names, part.read(SyntheticAssessment).tables, strict=True)
     ranked = sorted(tables, key=lambda t: -_told(part, t[1]))
     rows = [
         (
             name,
-            writer.count(len(table["columns"])),
-            *((writer.count(len(table["alarms"])),) if controlled else ()),
+            writer.count(len(table.columns)),
+            *((writer.count(len(table.alarms)),) if controlled else ()),
             writer.share(_told(part, table)),
-            writer.share(table["attacks"]["singling_out"]["original"]["rate"]),
-            writer.count(table["attacks"]["unique_copies"]["original"]["hits"]),
-            writer.share(table["utility"]["margins"]),
-            _share(part, table["utility"]["pairs"]),
-            *(_share(part, loss_of(table["utility"], name)) for name in RANKED),
+            writer.share(table.results.attacks["singling_out"].original.rate),
+            writer.count(table.results.attacks["unique_copies"].original.hits),
+            writer.share(table.lost.margins),
+            _share(part, table.lost.pairs),
+            _share(part, table.lost.association),
+            _share(part, table.lost.of_largest),
+            _share(part, table.lost.prediction),
         )
         for name, table in ranked
     ]
     height = "head_highest_risk" if controlled else "head_nearer"
     heads = ("head_table", "head_columns", *(("head_alarms",) if controlled else ()), height)
-    more = ("head_singled", "head_unique", "head_margins", "head_pairs", *RANKED.values())
+    more = (
+        *("head_singled", "head_unique", "head_margins", "head_pairs"),
+        *("head_association", "head_of_largest", "head_prediction"),
+    )
     yield part.grid("ranking_table", (*heads, *more), rows)
     dots = [
         Dot(name=name, across=far, up=100 * max(0.0, _told(part, table)), interval=(far, far))
@@ -380,19 +413,19 @@ def _ranking(part: ReportPart) -> Iterator[Block]:
     yield Picture(spec, part.say("map_see"), make_grid(part.say("map_caption"), head, numbers))
 
 
-def _lost(table: Data) -> float:
+def _lost(table: AttackedTable) -> float:
     """How far pairs of columns are off: columns may be right one by one and their relations not."""
-    utility = table["utility"]
-    return float(utility["margins"] if utility["pairs"] is None else utility["pairs"])
+    lost = table.lost
+    return float(lost.margins if lost.pairs is None else lost.pairs)
 
 
-def _told(part: ReportPart, table: Data) -> float:
+def _told(part: ReportPart, table: AttackedTable) -> float:
     """The highest risk of any attack; without a control, how many are nearer than their kin.
 
     Each attack sees something else: rows that are copied whole may leave membership in doubt.
     """
-    attacks = table["attacks"]
     if not _controlled(part):
-        return float(attacks["membership"]["original"]["rate"])
-    risks = [attacks[name]["risk"] for name in ONCE if name in attacks]
+        return float(_membership(table).original.rate or 0.0)
+    attacks = table.results.attacks
+    risks = [attacks[name].risk for name in ONCE if name in attacks]
     return max(1.0 if risk is None else float(risk) for risk in risks)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sievert.commands.synthetic.attacks.attacks import SyntheticAttacks
 from sievert.commands.synthetic.attacks.evidence import SyntheticAttack
-from sievert.commands.synthetic.losses import UnpairedLoss
+from sievert.commands.synthetic.losses import LossNumbers, SavedLoss, UnpairedLoss
 from sievert.policy import Judgement
 from sievert.result import Result
 
@@ -18,7 +19,7 @@ def alarms_of(results: SyntheticAttacks) -> list[str]:
     return [name for name, p in results.adjusted.items() if p < ALARM]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AttackedTable:
     """One synthetic table: what it is, and what every attack found."""
 
@@ -27,8 +28,36 @@ class AttackedTable:
     columns: tuple[str, ...]  # that all tables share
     results: SyntheticAttacks
     policy: Judgement | None
-    utility: UnpairedLoss
-    chance: UnpairedLoss | None  # the same of the control, which is as far by chance alone
+    utility: UnpairedLoss | SavedLoss
+    chance: UnpairedLoss | SavedLoss | None  # of the control, which is as far by chance alone
+    stated_alarms: tuple[str, ...] | None = None  # of a table that was read back from JSON
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "AttackedTable":
+        """Read a table back from the JSON, with the alarms that it states."""
+        utility = {key: entry for key, entry in data["utility"].items() if key != "control"}
+        chance = data["utility"]["control"]
+        policy = data["policy"]
+        return cls(
+            name=data["name"],
+            records=data["rows"],
+            columns=tuple(data["columns"]),
+            results=SyntheticAttacks.from_dict(data["attacks"], data.get("every", 1)),
+            policy=None if policy is None else Judgement.from_dict(policy),
+            utility=SavedLoss(content=utility),
+            chance=None if chance is None else SavedLoss(content=chance),
+            stated_alarms=tuple(data["alarms"]),
+        )
+
+    @cached_property
+    def lost(self) -> LossNumbers:
+        """What the table has lost."""
+        return LossNumbers.from_dict(self.utility.to_dict())
+
+    @cached_property
+    def lost_by_chance(self) -> LossNumbers | None:
+        """What the control differs by; None without one."""
+        return None if self.chance is None else LossNumbers.from_dict(self.chance.to_dict())
 
     @property
     def every_attack(self) -> Iterator[tuple[str, str | None, SyntheticAttack]]:
@@ -41,6 +70,8 @@ class AttackedTable:
     @property
     def alarms(self) -> list[str]:
         """The headline tests that say more than chance, all of them being looked at."""
+        if self.stated_alarms is not None:
+            return list(self.stated_alarms)
         return alarms_of(self.results)
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,6 +111,21 @@ class SyntheticAssessment(Result):
     tables: Sequence[AttackedTable]  # one for each synthetic table
     control: Mapping[str, Any] | None  # as it was read
     settings: Mapping[str, Any]  # the choices of the attacks
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "SyntheticAssessment":
+        """Read the attacks on synthetic tables back from the JSON."""
+        return cls(
+            **cls.saved_fields(data),
+            tables=tuple(AttackedTable.from_dict(entry) for entry in data["synthetic"]),
+            control=data["control"],
+            settings=data.get("settings") or {},
+        )
+
+    @property
+    def control_people(self) -> int | None:
+        """The number of people in the control group; None without one."""
+        return None if self.control is None else int(self.control["rows"])
 
     @property
     def met(self) -> bool | None:

@@ -1,469 +1,303 @@
-"""Tables that are not paired are read, put into one set of codes, attacked, and judged."""
+"""One run of the attacks: tables are read, and each synthetic one is attacked and judged."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from sievert.arrays import Floats, Ints
-from sievert.commands.synthetic.attacks.attacks import (
-    SyntheticAttacks,
-    SyntheticSettings,
-    attack_synthetic,
+from sievert import files
+from sievert.arrays import Floats
+from sievert.checks.kept_columns import KEPT_NAMES_PEOPLE, KEPT_UNIQUE, many_unique
+from sievert.checks.spellings import counted_apart
+from sievert.commands.synthetic.attacked_table import (
+    FileFacts,
+    TableCodes,
+    attack_table,
+    beside,
+    check_control,
+    check_strangers,
+    join,
+    left_out,
+    own_rows,
+    read_codes,
+    shared_roles,
+    spelt_people,
+    spelt_values,
+    split_columns,
 )
-from sievert.commands.synthetic.attacks.control import (
-    differing_columns,
-    favours_strangers,
-    repeats_people,
-    shares_people,
-)
-from sievert.commands.synthetic.attacks.evidence import SyntheticAttack
-from sievert.commands.synthetic.attacks.tables import ColumnCodes, SyntheticTables, join_tables
-from sievert.commands.synthetic.loss_models import model_loss
-from sievert.commands.synthetic.losses import UnpairedLoss, group_numbers, unpaired_loss
-from sievert.commands.synthetic.result import AttackedTable, alarms_of
+from sievert.commands.synthetic.attacks.attacks import AttackTask
+from sievert.commands.synthetic.attacks.kernels import Workers
+from sievert.commands.synthetic.result import AttackedTable, SyntheticAssessment
+from sievert.commands.synthetic.settings import SyntheticSettings
 from sievert.counts.questions import Questions
-from sievert.counts.suppression import Suppression
-from sievert.errors import InputError, UsageError, require
-from sievert.formatting import list_names, plural
-from sievert.formatting.canonical import canonical_text, group_spellings
-from sievert.formatting.remarks import Caution, Remark, figure
-from sievert.losses.loss import combination_codes
-from sievert.policy import Judgement, MeasureLimit, Policy, Verdict
-from sievert.policy.judgement import is_toothless_attack
-from sievert.request.requested import RequestedRoles, check_known
+from sievert.formatting.remarks import Remark
+from sievert.policy import Policy
+from sievert.policy.judgement import OTHER_TABLES, toothless_remarks
+from sievert.request.repeated_rows import WEIGHT_NAMES_PEOPLE, naming_columns, naming_weight
+from sievert.request.requested import (
+    LARGE,
+    Reading,
+    RequestedRoles,
+    refuse_engines,
+    requested_roles,
+)
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles
+from sievert.session import Clock, Steps, no_progress
+from sievert.settings.groups import reader_options
 
-SETS_LEFT_OUT = Remark("sets_left_out")
-TOO_FEW = Remark("few_strangers")
-SEEN = Remark("strangers_seen")
-LARGE_EXCESS = 0.25  # the least that is seen, from which on a control is too small
-MOST_STRANGERS = 0.5  # that are in the table, from which on the generator may have seen them
-CONTROL_HINT = "--control FILE: people drawn with the original that the generator never saw"
+MOST_NAMED = 4  # tables that are named one by one
+NO_CONTROL = Remark("no_control")
 TEXT = "VARCHAR"
-LARGEST = 10**300
-ATTACKED = Suppression(kept=True)  # a row of * alone is attacked as any other
-NO_ORDER_OF_ROWS = Remark("order_of_synthetic")
 
 
-@dataclass(frozen=True, eq=False)
-class TableCodes:
-    """The columns of one table as codes, and who came together."""
+@dataclass(frozen=True, kw_only=True)
+class PeopleAndStrangers:
+    """The people of the original, and those of the control if there is one."""
 
-    name: str
-    columns: Mapping[str, ColumnCodes]
-    records: int
-    clusters: ColumnCodes | None = None
-    unused: tuple[str, ...] = ()  # columns that are not compared
-
-
-def read_codes(
-    questions: Questions, name: str, without: Sequence[str], together: str | None
-) -> TableCodes:
-    """The columns that are compared, as codes."""
-    names = [c for c in questions.columns if c not in without]
-    require(names, f"{name}: no column is left to compare", error=InputError)
-    questions.check_usable(names)
-    own = [*names, *([together] if together in questions.columns and together else [])]
-    cube = questions.records_in_order(own)
-    columns = {c: (cube.values[at], cube.codes[at]) for at, c in enumerate(names)}
-    clusters = (cube.values[-1], cube.codes[-1]) if len(own) > len(names) else None
-    unused = tuple(c for c in questions.columns if c in without)
-    return TableCodes(name, columns, questions.records, clusters, unused)
+    settings: SyntheticSettings
+    requested: RequestedRoles
+    roles: Roles
+    people: TableCodes
+    strangers: TableCodes | None
+    unused: Sequence[str]  # columns that are not compared
+    categories: Sequence[str]  # columns whose numbers are said to be texts
+    spelt: Mapping[str, int]  # people whose names coincide with others' if they are spelt alike
+    description: Mapping[str, Any]
+    controlled: Mapping[str, Any] | None  # the description of the control
+    unassessed: tuple[str, ...]
+    notes: Sequence[Remark]
 
 
-def join(
-    original: TableCodes,
-    synthetic: TableCodes,
-    control: TableCodes | None,
-    categories: Sequence[str],
-) -> SyntheticTables:
-    """The tables in one set of codes, with the columns of which they have values in common."""
-    shared = [c for c in original.columns if c in synthetic.columns]
-    if control is not None and (lacking := [c for c in shared if c not in control.columns]):
-        raise InputError(
-            f"{control.name} lacks {list_names(lacking)}, which the original and the synthetic "
-            "table have",
-            hint="a control with the columns of the original, or -i for those not to be compared",
-        )
-    clusters = _clusters(original, control)
-
-    def join_columns(names: Sequence[str]) -> SyntheticTables:
-        own, fake, *others = (
-            {c: t.columns[c] for c in names}
-            for t in (original, synthetic, control)
-            if t is not None
-        )
-        return join_tables(own, fake, others[0] if others else None, categories, clusters)
-
-    tables = join_columns(shared)
-    if not (apart := tables.incomparable):
-        return tables
-    require(
-        len(apart) < len(shared),
-        f"{synthetic.name}: no column has a value that the original has",
-        hint="values written as in the original",
-        error=InputError,
+def run(settings: SyntheticSettings, watch: Steps = no_progress) -> SyntheticAssessment:
+    """Attack synthetic tables as `settings` say; `watch` is told of every step."""
+    requested = requested_roles(
+        settings.policy,
+        settings.quasi,
+        settings.sensitive,
+        settings.identifier,
+        person=settings.person,
     )
-    return join_columns([c for c in shared if c not in apart])
-
-
-def check_control(tables: SyntheticTables, original: TableCodes, control: TableCodes) -> None:
-    """Raise an error for a control group that says nothing about strangers."""
-    own, other = original.clusters, control.clusters
-    require(
-        not shares_people(tables) and not (own and other and repeats_people(tables, own, other)),
-        f"{control.name}: the control has people of the original: they are no strangers",
-        hint=CONTROL_HINT,
-    )
-    if differing := differing_columns(tables):
-        raise UsageError(
-            f"{control.name}: the control is not of the same people as the original: they differ, "
-            f"by more than chance, in {list_names(differing)}",
-            hint=f"{CONTROL_HINT}; without it, rates are shown and no risk",
-        )
-
-
-def check_strangers(tables: SyntheticTables, attacked: AttackedTable, control: str) -> None:
-    """Raise an error where strangers are hit more than originals, which no stranger would be."""
-    require(
-        not favours_strangers(tables, attacked.results.scores),
-        f"{attacked.name}: people of {control} are in it more than those of the original: the "
-        "generator has seen them, or rows of originals were removed",
-        hint=CONTROL_HINT,
+    settings.check_work()
+    source = reader_options(settings)
+    given = (settings.original, *settings.tables, settings.control)
+    refuse_engines("synthetic reads", source, *given)
+    how = requested.read_as_stated({**source})
+    reading = Reading(watch, LARGE, verify=settings.verify, **how)
+    inputs = [*given, settings.policy]
+    attacked: list[AttackedTable] = []
+    lacking: list[Remark] = []
+    with files.write_whole(settings.records, sources=inputs, force=settings.force) as target:
+        outputs = [] if target is None else [target]
+        people = _read_people(settings, requested, reading, outputs)
+        for data in settings.tables:
+            table, notes = _attack(data, people, reading)
+            attacked.append(table)
+            lacking += notes
+        if target is not None:
+            _write_scores(attacked[0], people, reading, target)
+    notes = [*people.notes, *merge_remarks([*lacking, *left_out(attacked)])]
+    policy = people.requested.policy
+    if policy is not None:
+        judged = [v for table in attacked if table.policy for v in table.policy.verdicts]
+        notes += dict.fromkeys(toothless_remarks(judged, policy))
+    if settings.control is None:
+        notes.insert(0, NO_CONTROL)
+    return SyntheticAssessment(
+        table=people.description,
+        roles=people.roles,
+        tables=attacked,
+        control=people.controlled,
+        settings=_stated(people, attacked),
+        warnings=tuple(notes),
+        unassessed=people.unassessed,
+        **reading.clock.stop(),
     )
 
 
-def _clusters(original: TableCodes, control: TableCodes | None) -> Ints | None:
-    """Who came together: numbers for the people of the original, then for those of the control."""
-    parts = [t.clusters for t in (original, control) if t is not None and t.clusters is not None]
-    if original.clusters is None or len(parts) != 1 + (control is not None):
-        return None
-    codes, start = [], 0
-    for texts, own in parts:
-        alone = np.array([text is None for text in texts], dtype=bool)[own]
-        numbers = np.where(alone, len(texts) + np.arange(len(own)), own)
-        codes.append(np.unique(numbers, return_inverse=True)[1] + start)
-        start += int(codes[-1].max()) + 1
-    return np.concatenate(codes)
+def _stated(people: PeopleAndStrangers, attacked: Sequence[AttackedTable]) -> dict[str, Any]:
+    """Say in the result what an attacker knows, and how many people were attacked."""
+    quasi = people.roles.quasi
+    split = people.settings.split
+    return {
+        "known": list(quasi) if quasi else None,
+        "split": None if split is None else [list(half) for half in split],
+        "every": max(table.results.every for table in attacked),
+    }
 
 
-def shared_roles(
-    roles: Roles, columns: Sequence[str], name: str
-) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
-    """What is known (None: all other columns) and what is secret, of the columns of one table."""
-    known, secrets = (
-        tuple(c for c in own if c in columns) for own in (roles.quasi, roles.sensitive)
-    )
-    require(
-        known or not roles.quasi,
-        f"{name}: the tables share none of the columns that an attacker knows",
-        hint="-q COLUMNS",
-    )
-    if not roles.sensitive:
-        secrets = tuple(c for c in columns if c not in known)
-    return known or None, secrets
+# -- the people -----------------------------------------------------------------------------------
 
 
-def split_columns(
-    given: tuple[Sequence[str], Sequence[str]] | None,
-    original: Sequence[str],
-    columns: Sequence[str],
-    name: str,
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The two halves of linkability, checked; without the columns that one table lacks."""
-    if given is None:
-        return None
-    for each in (*given[0], *given[1]):
-        check_known("--split: column", each, original)
-    first, second = (tuple(c for c in half if c in columns) for half in given)
-    require(
-        given[0] and given[1] and not {*first} & {*second},
-        "--split takes two sets of columns that share none",
-        hint="--split age,sex:town,job",
-    )
-    require(
-        first and second,
-        f"{name}: the tables share no column of one half of --split",
-        hint="--split with columns of every table",
-    )
-    return first, second
-
-
-# -- spellings ------------------------------------------------------------------------------------
-
-
-def spelt_people(
-    column: str | None, original: TableCodes, control: TableCodes | None
-) -> dict[str, int]:
-    """Count the people whose names coincide with others' if they are spelt alike.
-
-    `column` tells which rows are of one person. Its rows count as rows of others otherwise, and a
-    control with people of the original would not be found.
-    """
-    parts = [table.clusters for table in (original, control) if table is not None]
-    names = {text for part in parts if part is not None for text in part[0] if text is not None}
-    number = sum(map(len, group_spellings(names)))
-    return {column: number} if column is not None and number else {}
-
-
-def spelt_values(
-    tables: SyntheticTables, original: TableCodes, synthetic: TableCodes
-) -> dict[str, int]:
-    """Count the values of a synthetic table that the original only spells otherwise, by column.
-
-    No attack takes them for copies. Numbers are compared by their value.
-    """
-    found: dict[str, int] = {}
-    for column in tables.columns:
-        own, fake = (
-            {text for text in table.columns[column.name][0] if text is not None}
-            for table in (original, synthetic)
-        )
-        if column.is_number or own >= fake:
-            continue
-        known = {canonical_text(text) for text in own}
-        if number := sum(canonical_text(text) in known for text in fake - own):
-            found[column.name] = number
-    return found
-
-
-# -- the policy -----------------------------------------------------------------------------------
-
-
-def judge(
-    policy: Policy | None,
-    tables: SyntheticTables,
-    results: SyntheticAttacks,
-    requested: RequestedRoles,
-    roles: Roles,
-    released: Sequence[str],
-    spelt: Mapping[str, int],
-    doubts: Mapping[str, Sequence[str]],
-) -> Judgement | None:
-    """Judge the limits on attacks for one of the `tables`, by the columns that all of them share.
-
-    Values of the columns `spelt` coincide if they are spelt alike: how many, by column. The
-    `doubts` are about the file, and about columns that are not attacked: their names, by the reason
-    of a gate.
-    """
-    if policy is None:
-        return None
-    columns = [column.name for column in tables.columns]
-    gate = requested.gate(released, roles, suppression=ATTACKED)
-    assert gate is not None
-    gate.clauses.append(NO_ORDER_OF_ROWS)
-    if apart := [c for c in (*roles.quasi, *roles.sensitive) if c in {*released} - {*columns}]:
-        gate.undecided("columns_not_compared", apart)
-    doubtful = {c: n for c, n in spelt.items() if not requested.calls_distinct(c)}
-    if doubtful:
-        gate.undecided("spelt_differently", doubtful)
-        gate.spellings |= doubtful
-    for what, names in doubts.items():
-        gate.undecided(what, names)
-    verdicts = list(_verdicts(policy, results))
-    limited = {*policy.synthetic}
-    if unlimited := [a for a in alarms_of(results) if a.partition(".")[0] not in limited]:
-        gate.undecided("traces_not_limited", unlimited)
-    judging = {v.measure.partition(".")[0] for v in verdicts if not is_toothless_attack(v)}
-    guessed = {s for attack, each in _by_secret(results).items() if attack in judging for s in each}
-    gate.secrets = tuple(secret for secret in gate.secrets if secret not in guessed)
-    known = [c for c in roles.quasi if c in columns]
-    gate.certain = {s: certain_rows(tables, known, s) for s in gate.secrets if s in columns}
-    return gate.judge(verdicts)
-
-
-def certain_rows(tables: SyntheticTables, known: Sequence[str], secret: str) -> tuple[int, int]:
-    """How many rows of the synthetic table are in groups with one value of a secret, of how many.
-
-    A group has the same values of the `known` columns.
-    """
-    places = {column.name: at for at, column in enumerate(tables.columns)}
-    rows = len(tables.synthetic)
-    groups = np.zeros(rows, dtype=np.int64)
-    if known:
-        groups = combination_codes([tables.synthetic[:, places[c]] for c in known])
-    cells = combination_codes([groups, tables.synthetic[:, places[secret]]])
-    alone = np.bincount(groups)[groups] == np.bincount(cells)[cells]
-    return int(np.count_nonzero(alone)), rows
-
-
-def _by_secret(results: SyntheticAttacks) -> dict[str, Mapping[str, SyntheticAttack]]:
-    """The attacks that are made on each secret."""
-    return {"inference": results.inference, "attribute_disclosure": results.disclosure}
-
-
-def _verdicts(policy: Policy, results: SyntheticAttacks) -> Iterator[Verdict]:
-    for name, limits in policy.synthetic.items():
-        several = _by_secret(results).get(name, {})
-        attacks = {f"{name}.{secret}": attack for secret, attack in several.items()}
-        attacks |= {name: results.attacks[name]} if name in results.attacks else {}
-        require(
-            attacks,
-            f"limits.synthetic.{name}: this attack was not tried",
-            hint="--split A,B:C,D" if name == "linkability" else "-q COLUMNS -s SECRETS",
-        )
-        for place, attack in attacks.items():
-            for number, limit in limits.items():
-                value = _worst_rate(attack) if number == "rate" else getattr(attack, number)
-                if attack.control is None and number != "rate":
-                    raise UsageError(Remark("needs_control", measure=number), hint=CONTROL_HINT)
-                verdict = _verdict(f"{place}.{number}", value, limit)
-                if verdict.met and (doubt := _doubt(attack, number)):
-                    verdict = replace(verdict, met=None, reason=doubt)
-                yield verdict
-
-
-def _doubt(attack: SyntheticAttack, number: str) -> str | None:
-    """Why a number that is within its limit may not be looked at as such."""
-    if attack.details.get("every", 1) > 1:
-        return SETS_LEFT_OUT
-    if number in ("risk", "p") and (attack.least_excess or 0.0) >= LARGE_EXCESS:
-        return TOO_FEW
-    return SEEN if number != "rate" and _strangers_seen(attack) else None
-
-
-def _strangers_seen(attack: SyntheticAttack) -> bool:
-    """Whether the control's unique rows are in the table so often that it shows nothing."""
-    other = attack.control
-    return attack.name == "unique_copies" and bool(other and (other.rate or 0.0) >= MOST_STRANGERS)
-
-
-def _worst_rate(attack: SyntheticAttack) -> float | None:
-    """The rate, or its upper limit where not all people were attacked."""
-    own = attack.original
-    return own.rate if own.high is None else own.high
-
-
-def _verdict(measure: str, value: float | None, limit: MeasureLimit) -> Verdict:
-    if value is None:
-        why = Remark("no_number_here")
-        return Verdict(measure, "synthetic", limit.min, limit.max, None, None, why)
-    met = (limit.min is None or value >= limit.min) and (limit.max is None or value <= limit.max)
-    return Verdict(measure, "synthetic", limit.min, limit.max, value, met)
-
-
-def attack_table(
-    tables: SyntheticTables,
+def _read_people(
     settings: SyntheticSettings,
-    name: str,
     requested: RequestedRoles,
-    roles: Roles,
-    released: Sequence[str],
-    spelt: Mapping[str, int],
-    doubts: Mapping[str, Sequence[str]],
-) -> AttackedTable:
-    """Every attack on one synthetic table, and the policy held against it.
-
-    `released` are its columns, of which those are attacked that the tables share. `spelt` says how
-    many values of a column coincide if they are spelt alike. The `doubts` are about the
-    file and other columns: the names of columns, by the reason of a gate.
-    """
-    results = attack_synthetic(tables, settings)
-    columns = tuple(column.name for column in tables.columns)
-    judgement = judge(
-        *(requested.policy, tables, results, requested, roles, released), spelt, doubts
+    reading: Reading,
+    outputs: Sequence[Path],
+) -> PeopleAndStrangers:
+    """Read the original and the control as codes; the records go to one of the `outputs`."""
+    notes: list[Remark] = []
+    with reading(settings.original, outputs=outputs) as (table, questions):
+        reading.clock("reading the original", questions)
+        requested = requested.of_table(table)
+        roles, more = requested.assign(questions, quasi_needed=False, people=True, synthetic=True)
+        notes += more
+        unused = [*roles.identifier, *roles.ignored]
+        unused += [c for c in (roles.person, roles.household, roles.weight) if c]
+        together = roles.household or roles.person
+        people = read_codes(questions, table.name, unused, together)
+        if together == roles.person:
+            notes += own_rows(people)
+        description = describe_input(table, questions)
+        kinds = questions.engine.kinds
+        typed = settings.types or {}
+        categories = [c for c in people.columns if c in typed and kinds.get(c) == TEXT]
+        unassessed = columns_without_role(questions, roles, *people.columns)
+    strangers = None
+    controlled = None
+    if settings.control is not None:
+        with reading(settings.control) as (table, questions):
+            reading.clock("reading the control", questions)
+            strangers = read_codes(questions, table.name, unused, together)
+            controlled = describe_input(table, questions)
+    spelt = spelt_people(together, people, strangers)
+    notes += (counted_apart(number, column) for column, number in spelt.items())
+    return PeopleAndStrangers(
+        settings=settings,
+        requested=requested,
+        roles=roles,
+        people=people,
+        strangers=strangers,
+        unused=unused,
+        categories=categories,
+        spelt=spelt,
+        description=description,
+        controlled=controlled,
+        unassessed=unassessed,
+        notes=notes,
     )
-    settings.workers.count("measuring what was lost", 1)()
-    return AttackedTable(
-        name,
-        len(tables.synthetic),
-        columns,
-        results,
-        judgement,
-        *_utility(tables, settings.secrets),
+
+
+# -- a synthetic table ----------------------------------------------------------------------------
+
+
+def _attack(
+    data: Any, attacked: PeopleAndStrangers, reading: Reading
+) -> tuple[AttackedTable, list[Remark]]:
+    """Read and attack one synthetic table; return remarks on columns that are not attacked, too."""
+    clock = reading.clock
+    people = attacked.people
+    strangers = attacked.strangers
+    roles = attacked.roles
+    with reading(data) as (table, questions):
+        clock("reading the synthetic table", questions)
+        fake = read_codes(questions, table.name, attacked.unused, None)
+        doubts = _doubts(questions, attacked)
+    clock("bringing the tables together", None)
+    tables = join(people, fake, strangers, attacked.categories)
+    names = [column.name for column in tables.columns]
+    respelt = spelt_values(tables, people, fake)
+    notes = list(beside(people, fake, names, roles, respelt))
+    clock("checking the control", None)
+    if strangers is not None:
+        check_control(tables, people, strangers)
+    task = _task(attacked, fake, names, clock)
+    facts = FileFacts(
+        requested=attacked.requested,
+        roles=roles,
+        released=[*fake.columns, *fake.unused],
+        spelt={**attacked.spelt, **respelt},
+        doubts=doubts,
+    )
+    result = attack_table(tables, task, fake.name, facts)
+    if strangers is not None:
+        check_strangers(tables, result, strangers.name)
+    return result, notes
+
+
+def _task(
+    attacked: PeopleAndStrangers, fake: TableCodes, names: Sequence[str], clock: Clock
+) -> AttackTask:
+    """Find what an attacker knows and wants to know, in the columns that all tables share."""
+    settings = attacked.settings
+    known, secrets = shared_roles(attacked.roles, names, fake.name)
+    return AttackTask(
+        secrets=secrets,
+        known=known,
+        halves=split_columns(settings.split, [*attacked.people.columns], names, fake.name),
+        workers=Workers(settings.threads, clock.count),
     )
 
 
-def own_rows(original: TableCodes) -> Iterator[Remark]:
-    """What is to be said where people, not only households, have several rows."""
-    if original.clusters is not None and len(np.unique(original.clusters[1])) < original.records:
-        yield Caution("own_rows")
+def _doubts(questions: Questions, attacked: PeopleAndStrangers) -> dict[str, Sequence[str]]:
+    """List the columns of a synthetic table that keep a verdict open, by the reason of a gate."""
+    kept = kept_here(attacked.requested.policy, questions.columns)
+    by_reason = {
+        KEPT_NAMES_PEOPLE: naming_columns(questions, kept),
+        KEPT_UNIQUE: many_unique(questions, kept),
+        WEIGHT_NAMES_PEOPLE: naming_weight(questions, attacked.roles.weight),
+    }
+    doubts: dict[str, Sequence[str]] = {what: names for what, names in by_reason.items() if names}
+    if questions.engine.not_read:
+        doubts[OTHER_TABLES] = []
+    return doubts
 
 
-def left_out(attacked: Sequence[AttackedTable]) -> Iterator[Remark]:
-    """What is to be said of people and of sets of columns that were not tried or say nothing."""
-    for table in attacked:
-        results = table.results
-        if (results.attacks["membership"].least_excess or 0.0) >= LARGE_EXCESS:
-            yield Caution("control_too_small", table=table.name)
-        if _strangers_seen(results.attacks["unique_copies"]):
-            yield Caution("control_seen", table=table.name)
-        if results.every > 1:
-            yield Remark(
-                "too_many_pairs",
-                table=table.name,
-                number=figure(results.every),
-                people=figure(results.attacks["membership"].original.people),
+def kept_here(policy: Policy | None, columns: Sequence[str]) -> list[str]:
+    """List the columns of a table that a policy keeps."""
+    return [] if policy is None else [c for c in policy.roles.kept if c in columns]
+
+
+# -- the result -----------------------------------------------------------------------------------
+
+
+def _write_scores(
+    table: AttackedTable, attacked: PeopleAndStrangers, reading: Reading, target: Path
+) -> None:
+    """Write one row per person of the original, with the score of every attack."""
+    settings = attacked.settings
+    assert settings.records is not None
+    reading.clock("writing records", None)
+    with (
+        reading(settings.original, outputs=[target]) as (_, questions),
+        files.name_output(settings.records),
+    ):
+        columns = _record_columns(table.results.scores, attacked.people.records)
+        questions.write_columns(columns, target, files.record_format(settings.records))
+
+
+def _record_columns(scores: Mapping[str, Floats], records: int) -> dict[str, Any]:
+    """Make the columns of the record file: of every original what each attack scored."""
+    numbers = {name: own[:records].tolist() for name, own in scores.items()}
+    return {
+        "record": ("BIGINT", range(1, records + 1)),
+        **{
+            files.escape_formula(name): (
+                "DOUBLE",
+                [None if math.isnan(n) else n for n in own],
             )
-        for attack in (*results.narrower.values(), results.attacks["singling_out"]):
-            every = attack.details["every"]
-            if every > 1:
-                yield Remark(
-                    "too_many_sets",
-                    table=table.name,
-                    columns=plural(attack.details["columns"], "column"),
-                    number=figure(every),
-                    sets=figure(attack.details["sets"]),
-                )
+            for name, own in numbers.items()
+        },
+    }
 
 
-def _nearest(number: Fraction) -> float:
-    """A number as it can be computed with; not one where it is too large for that."""
-    return float(number) if abs(number) < LARGEST else math.nan
+def merge_remarks(remarks: Iterable[Remark]) -> Iterator[Remark]:
+    """Say once what is said of several tables in the same words, with their names or their number.
 
-
-def _utility(
-    tables: SyntheticTables, secrets: Sequence[str]
-) -> tuple[UnpairedLoss, UnpairedLoss | None]:
-    """How far the synthetic table is from the original, and how far strangers are by chance."""
-    names, n = [column.name for column in tables.columns], tables.originals
-    pool, fake, numbers = tables.pool.copy(), tables.synthetic.copy(), dict[str, Floats]()
-    for at, column in enumerate(tables.columns):
-        if column.numbers is not None:
-            numbers[column.name] = np.array([*map(_nearest, column.numbers), np.nan])
-            original, known = tables.pool[:n, at], len(column.numbers)
-            for rows in (pool, fake):
-                rows[:, at] = group_numbers(rows[:, at], original, known)
-
-    def loss(grouped: Ints, rows: Ints) -> UnpairedLoss:
-        own = {
-            name: (of_code[tables.pool[:n, at]], of_code[rows[:, at]])
-            for at, name in enumerate(names)
-            if (of_code := numbers.get(name)) is not None
-        }
-        models = model_loss(names, pool[:n], grouped, own, secrets)
-        return replace(unpaired_loss(names, pool[:n], grouped), models=models)
-
-    return loss(fake, tables.synthetic), (
-        loss(pool[n:], tables.pool[n:]) if tables.controls else None
-    )
-
-
-def beside(
-    original: TableCodes,
-    synthetic: TableCodes,
-    columns: Sequence[str],
-    roles: Roles,
-    respelt: Mapping[str, int],
-) -> Iterator[Remark]:
-    """What is to be said of columns that are not attacked, as not all tables have them alike.
-
-    Some values of columns are `respelt`: how many.
+    >>> few = [Remark("control_too_small", table=name) for name in ("a", "b")]
+    >>> [remark[:10] for remark in merge_remarks([*few, Remark("no_control")])]
+    ['a, b: the ', 'no control']
     """
-    name = synthetic.name
-    if lacking := [c for c in original.columns if c not in synthetic.columns]:
-        yield Remark("table_lacks", table=name, columns=plural(len(lacking), "column"))
-    if left_out := [c for c in (*roles.quasi, *roles.sensitive) if c in lacking]:
-        yield Remark("table_infers_nothing", table=name, columns=list_names(left_out))
-    for column, number in respelt.items():
-        values = plural(number, "value")
-        yield Caution("table_spelt_otherwise", table=name, values=values, column=repr(column))
-    if more := [c for c in synthetic.columns if c not in original.columns]:
-        yield Caution("table_has_more", table=name, columns=list_names(more))
-    if apart := [c for c in original.columns if c in synthetic.columns and c not in columns]:
-        yield Caution("table_written_differently", table=name, columns=list_names(apart))
-    if own := [c for c in roles.identifier if c in synthetic.unused]:
-        yield Caution("table_has_identifiers", table=name, columns=list_names(own))
+    alike: dict[tuple[type[Remark], str], list[Remark]] = {}
+    for remark in remarks:
+        own_words = remark.removeprefix(f"{remark.values.get('table')}: ")
+        alike.setdefault((type(remark), own_words), []).append(remark)
+    for same in alike.values():
+        names = [remark.values["table"] for remark in same if "table" in remark.values]
+        if len(names) > MOST_NAMED:
+            yield same[0].with_values(table=f"{len(names)} tables")
+        elif len(names) > 1:
+            yield same[0].with_values(table=", ".join(names))
+        else:
+            yield same[0]

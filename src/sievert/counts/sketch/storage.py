@@ -14,12 +14,11 @@ from sievert import files
 from sievert.arrays import Ints
 from sievert.counts.sketch import hashes
 from sievert.counts.sketch.sample import ALL, ClassSample, SampledCells, merge_samples
+from sievert.counts.sketch.sizes import LEAST_SIZE, SIZE
 from sievert.errors import InputError, RefusedError, UsageError, require
 
 MAGIC = files.OUR_SKETCH
 DIGEST = 32  # bytes of SHA-256 at the end
-SIZE = 1 << 18  # bytes of a sketch, at most
-LEAST_SIZE = 1 << 13
 HEADER = 1 << 11  # of these for names and numbers of the header
 MOST_FILE = 1 << 30
 MOST_HEADER = 1 << 26
@@ -254,15 +253,6 @@ def _ascends(numbers: Ints) -> bool:
 
 def _check(condition: bool) -> None:
     require(condition, "", error=InputError)
-
-
-def check_size(size: int) -> None:
-    """Raise an error for a size that is too small for useful intervals, or too large."""
-    require(
-        LEAST_SIZE <= size <= SIZE,
-        f"--size must be from {LEAST_SIZE:,} to {SIZE:,} bytes",
-        hint="without it: 262,144",
-    )
 
 
 def order_columns(columns: Iterable[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 import sievert
+from sievert.commands.compromise.settings import ProtectionMethod
 from sievert.papers.approximate_compromise.methods import PaperTable
 from sievert.papers.claims import Claim, statement, turning
 
@@ -15,7 +16,7 @@ AREA = "area"
 NUMBERS = {H0: "H0", AREA: "area"}
 NAMES = {"sampling": "sampling", "query": "query restriction", "noise": "noise addition"}
 # From the highest utility to the lowest.
-AMOUNTS: dict[str, tuple[float, ...]] = {
+AMOUNTS: dict[ProtectionMethod, tuple[float, ...]] = {
     "sampling": (0.5, 0.2, 0.1, 0.05),
     "query": (2, 4, 8, 16, 32),
     "noise": (10, 20, 25, 50, 100),
@@ -148,7 +149,8 @@ def _knowledge(experiment: Experiment, method: str, number: str, over: str) -> C
 
 def _whole_way(experiment: Experiment, method: str, number: str) -> Claim:
     falls = {
-        amount(method, a): decline(experiment.means(method, a, number)) for a in AMOUNTS[method]
+        amount(method, a): decline(experiment.means(method, a, number))
+        for a in experiment.curves[method]
     }
     wrong = [name for name, fall in falls.items() if fall < -TOLERANCE]
     return statement(

@@ -19,14 +19,8 @@ from sievert.attacks.reasoning.chains import Block
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import DirichletTree, solve_trees
 from sievert.attacks.reasoning.horizontal.enumeration import CompatibleTables, enumerate_tables
 from sievert.attacks.reasoning.horizontal.gibbs import WHOLE, ShareLayout, UrnSampler
-from sievert.attacks.reasoning.model import (
-    CLOSED,
-    EXACT,
-    GIBBS,
-    BetaMixture,
-    Factor,
-    ReleaseModel,
-)
+from sievert.attacks.reasoning.model import BetaMixture, Factor, ReleaseModel
+from sievert.attacks.reasoning.settings import AUTO, CLOSED, EXACT, GIBBS
 from sievert.errors import require
 
 Solved = DirichletTree | CompatibleTables
@@ -306,11 +300,11 @@ class HorizontalChain:
 def _solutions(factors: Sequence[Factor], method: str) -> tuple[tuple[Solved | None, ...], ...]:
     """Every secret of every factor, solved as the method allows."""
     solved: list[list[Solved | None]] = [
-        list(solve_trees(f)) if method in ("auto", CLOSED) else [None] * f.counts.shape[1]
+        list(solve_trees(f)) if method in (AUTO, CLOSED) else [None] * f.counts.shape[1]
         for f in factors
     ]
     left = [(f, s) for f, row in enumerate(solved) for s, each in enumerate(row) if each is None]
-    if method == EXACT or (method == "auto" and all(_few(factors[f], s) for f, s in left)):
+    if method == EXACT or (method == AUTO and all(_few(factors[f], s) for f, s in left)):
         for f, s in left:
             solved[f][s] = enumerate_tables(factors[f], s, MOST_TABLES)
             if solved[f][s] is None:  # the rest need not be counted: something is sampled anyway

@@ -16,7 +16,8 @@ from sievert.attacks.reasoning import published_learner
 from sievert.attacks.reasoning.chains import Block
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets
 from sievert.attacks.reasoning.horizontal.release import SMALL
-from sievert.attacks.reasoning.model import CLOSED, EXACT, GIBBS, Buckets, ReleaseModel, normalise
+from sievert.attacks.reasoning.model import Buckets, ReleaseModel, normalise
+from sievert.attacks.reasoning.settings import AUTO, CLOSED, EXACT, GIBBS
 from sievert.attacks.reasoning.vertical.gibbs import GroupSampler, Slots, slots
 from sievert.errors import require
 
@@ -242,7 +243,7 @@ class VerticalModel(ReleaseModel):
     ) -> "VerticalModel":
         """Count all tables where that is allowed and they are few."""
         require(method != CLOSED, "there is no closed form for groups", hint="method='auto'")
-        solved = enumerate_tables(buckets, MOST_TABLES) if method in ("auto", EXACT) else None
+        solved = enumerate_tables(buckets, MOST_TABLES) if method in (AUTO, EXACT) else None
         require(
             method != EXACT or solved is not None,
             "there are too many tables to count them all",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sievert.arrays import Floats
 from sievert.commands.synthetic.attacks.evidence import SyntheticAttack, holm
@@ -20,14 +21,18 @@ from sievert.commands.synthetic.attacks.singling_out import WIDEST, count_predic
 from sievert.commands.synthetic.attacks.tables import SyntheticTables
 
 
-@dataclass(frozen=True)
-class SyntheticSettings:
-    """What an attacker knows and wants to know."""
+@dataclass(frozen=True, kw_only=True)
+class AttackTask:
+    """What an attacker of one synthetic table knows and wants to know."""
 
     secrets: tuple[str, ...]
     known: tuple[str, ...] | None = None  # all other columns unless given
     halves: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # for linkability
     workers: Workers = ALONE
+
+
+# Entries of the JSON that hold several attacks.
+NESTED = frozenset({"inference", "attribute_disclosure", "singling_out_by_columns"})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,6 +45,22 @@ class SyntheticAttacks:
     narrower: Mapping[int, SyntheticAttack]  # singling out by fewer columns
     scores: Mapping[str, Floats]
     every: int = 1  # of how many people one was attacked by nearness
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], every: int) -> "SyntheticAttacks":
+        """Read the attacks on a table back from the JSON, which has no scores of people."""
+        read = SyntheticAttack.from_dict
+        narrower = data.get("singling_out_by_columns") or {}
+        disclosure = data["attribute_disclosure"]
+        headlines = {name: entry for name, entry in data.items() if name not in NESTED}
+        return cls(
+            attacks={name: read(name, entry) for name, entry in headlines.items()},
+            inference={s: read("inference", entry) for s, entry in data["inference"].items()},
+            disclosure={s: read("attribute_disclosure", e) for s, e in disclosure.items()},
+            narrower={int(width): read("singling_out", entry) for width, entry in narrower.items()},
+            scores={},
+            every=every,
+        )
 
     @property
     def headline_chances(self) -> dict[str, float]:
@@ -54,9 +75,9 @@ class SyntheticAttacks:
         return holm(self.headline_chances)
 
 
-def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> SyntheticAttacks:
+def attack_synthetic(tables: SyntheticTables, task: AttackTask) -> SyntheticAttacks:
     """Try every attack; linkability only where the columns are split in two."""
-    workers = settings.workers
+    workers = task.workers
     attacks = dict(zip(("copies", "unique_copies"), copies(tables), strict=True))
     narrower = {}
     for width in range(1, min(WIDEST, len(tables.columns)) + 1):
@@ -64,23 +85,21 @@ def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> Sy
         narrower[width] = singling_out(tables, counts)
     attacks["singling_out"] = narrower.pop(max(narrower))
     scores: dict[str, Floats] = {"singling_out": (counts.per_person > 0).astype(float)}
-    if settings.halves is not None:
-        scores["linkability"] = link_chances(tables, settings.halves, workers)
+    if task.halves is not None:
+        scores["linkability"] = link_chances(tables, task.halves, workers)
         attacks["linkability"] = linkability(tables, scores["linkability"])
     own = {}
-    secrets = [s for s in settings.secrets if len(_keys(tables, settings, s))]
+    secrets = [s for s in task.secrets if len(_keys(tables, task, s))]
     if secrets:
         kin: Sequence[SecretGuesses | None] = [None] * len(secrets)
         if not tables.controls and tables.people > 1:
-            kin = guesses(tables, secrets, settings.known, workers, kin=True)
-        for guess, other in zip(
-            guesses(tables, secrets, settings.known, workers), kin, strict=True
-        ):
+            kin = guesses(tables, secrets, task.known, workers, kin=True)
+        for guess, other in zip(guesses(tables, secrets, task.known, workers), kin, strict=True):
             own[guess.secret] = inference(tables, guess, other)
             scores[f"inference.{guess.secret}"] = guess.right
     disclosed = {
-        secret: attribute_disclosure(tables, _keys(tables, settings, secret), secret, workers)
-        for secret in (secrets if settings.known is not None else ())
+        secret: attribute_disclosure(tables, _keys(tables, task, secret), secret, workers)
+        for secret in (secrets if task.known is not None else ())
     }
     near = nearness(tables, workers)
     attacks["membership"] = membership(tables, near)
@@ -99,7 +118,7 @@ def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> Sy
     )
 
 
-def _keys(tables: SyntheticTables, settings: SyntheticSettings, secret: str) -> list[str]:
-    """What is known where a secret is guessed."""
+def _keys(tables: SyntheticTables, task: AttackTask, secret: str) -> list[str]:
+    """List the columns that are known where a secret is guessed."""
     names = [column.name for column in tables.columns]
-    return [n for n in settings.known or names if n != secret and n in names]
+    return [n for n in task.known or names if n != secret and n in names]

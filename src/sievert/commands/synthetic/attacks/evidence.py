@@ -20,6 +20,8 @@ POWERFUL = 0.8  # the share of tables in which something is to be seen
 POWER = NormalDist().inv_cdf(0.95) + NormalDist().inv_cdf(POWERFUL)  # one-sided 5 %
 SKEWED = 2.0  # the skewness of scores from which the normal approximation is corrected
 LEVEL = 0.95
+NUMBERS = ("baseline", "risk", "low", "high", "p", "least_excess")
+OF_EVERY_ATTACK = frozenset({"original", "control", *NUMBERS})  # in the JSON; others: details
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,17 @@ class GroupRate:
     rate: float | None
     low: float | None = None  # of the rate, where not all people were attacked
     high: float | None = None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "GroupRate":
+        """Read the rate of a group back from the JSON."""
+        return cls(
+            people=data["people"],
+            hits=data["hits"],
+            rate=data["rate"],
+            low=data.get("low"),
+            high=data.get("high"),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON."""
@@ -54,15 +67,29 @@ class SyntheticAttack:
     least_excess: float | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def from_dict(cls, name: str, data: Mapping[str, Any]) -> "SyntheticAttack":
+        """Read an attack back from the JSON, by its name."""
+        control = data["control"]
+        return cls(
+            name=name,
+            original=GroupRate.from_dict(data["original"]),
+            control=None if control is None else GroupRate.from_dict(control),
+            baseline=data["baseline"],
+            risk=data["risk"],
+            low=data["low"],
+            high=data["high"],
+            p=data["p"],
+            least_excess=data["least_excess"],
+            details={key: entry for key, entry in data.items() if key not in OF_EVERY_ATTACK},
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON."""
         own = {
             "original": self.original.to_dict(),
             "control": None if self.control is None else self.control.to_dict(),
-            **{
-                k: getattr(self, k)
-                for k in ("baseline", "risk", "low", "high", "p", "least_excess")
-            },
+            **{name: getattr(self, name) for name in NUMBERS},
         }
         return own | dict(self.details)
 

@@ -5,16 +5,16 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from sievert.cli.messages import say
-from sievert.cli.parameters import JsonFile
-from sievert.errors import EngineError, SievertError
+from sievert.commands.doctor.result import Examination
+from sievert.commands.doctor.settings import DoctorSettings
+from sievert.errors import SievertError
 from sievert.numerics import machine
+from sievert.session import Steps, no_progress
 from sievert.sources.isolation import private_directory, temporary_directory
 from sievert.version import __version__
 
@@ -22,37 +22,12 @@ REQUIREMENT = re.compile(
     r"(?P<name>[\w.-]+)(\[.*?\])?\s*(>=(?P<least>[\d.]+))?[^;]*(;.*extra == .(?P<extra>[\w-]+))?"
 )
 FOR_DEVELOPERS = "dev"
-FAILED = EngineError.exit_code
 TINY = {"a": ["1", "1", "2", "2"], "b": ["x", "y", "x", "x"]}
 
 
-def doctor(
-    *, start: bool = False, json_: JsonFile = None, force: bool = False, debug: bool = False
-) -> int:
-    """Say what is installed, which engines start, where temporary data goes.
-
-    Nothing is asked of the network, and no table of yours is read. The exit code is 0 if the core
-    works, whatever extras are missing.
-
-    Parameters
-    ----------
-    start
-        Start Spark as well, which takes some seconds.
-    json_
-        Write it to this file; - is stdout.
-    force
-        Replace an existing file that sievert has not written.
-    debug
-        Show the traceback of an error.
-    """
-    from sievert.cli.outputs import write_json
-
-    examined = examine(start=start)
-    if json_ is not None:
-        write_json(json_, examined, [], force=force)
-    if json_ != "-":
-        say("\n".join(_lines(examined)) + "\n")
-    return 0 if examined["works"] else FAILED
+def run(settings: DoctorSettings, watch: Steps = no_progress) -> Examination:
+    """Examine this installation; `watch` is told nothing."""
+    return Examination(examine(start=settings.start))
 
 
 def examine(*, start: bool = False) -> dict[str, Any]:
@@ -95,17 +70,19 @@ def _packages() -> tuple[dict[str, Any], dict[str, Any]]:
     except metadata.PackageNotFoundError:  # run from a folder, without being installed
         declared = []
     for requirement in declared:
-        if (parts := REQUIREMENT.match(requirement)) is None:
+        parts = REQUIREMENT.match(requirement)
+        if parts is None:
             continue
         package = _package(parts["name"], parts["least"], imported=not parts["extra"])
         if not parts["extra"]:
             core[parts["name"]] = package
         elif parts["extra"] != FOR_DEVELOPERS:
             extras.setdefault(parts["extra"], {})[parts["name"]] = package
-    return core, {
+    described = {
         extra: {"installed": all(p["works"] for p in packages.values()), "packages": packages}
         for extra, packages in sorted(extras.items())
     }
+    return core, described
 
 
 def _package(name: str, least: str | None, *, imported: bool) -> dict[str, Any]:
@@ -164,7 +141,8 @@ def _spark(*, start: bool) -> dict[str, Any]:
         import sievert
 
         with private_directory() as place:
-            (path := place / "tiny.csv").write_text("a,b\n1,x\n1,y\n2,x\n2,x\n")
+            path = place / "tiny.csv"
+            path.write_text("a,b\n1,x\n1,y\n2,x\n2,x\n")
             table = sievert.assess(path, ["a"], ["b"], engine="spark").table
         return {"starts": table["engine"] == "spark", "reason": None}
     except SievertError as error:
@@ -198,7 +176,7 @@ def _compiled() -> dict[str, Any]:
         return {"directory": None, "reason": "no numba"}
     except RuntimeError:  # neither beside the source nor in the user's own place
         return {"directory": None, "reason": "no folder for them can be written to"}
-    source = Path(__file__).parents[1]
+    source = Path(__file__).parents[2]
     kept = source if place.is_relative_to(source) else place.parent
     return {"directory": _shown(kept), "reason": None}
 
@@ -222,58 +200,3 @@ def _shown(path: Path) -> str:
         if path.is_relative_to(start) and start != Path("/"):
             return str(Path(name) / path.relative_to(start))
     return str(path)
-
-
-def _lines(examined: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines that the command prints."""
-    from sievert.report.texts import read_texts
-
-    texts = read_texts(None)
-    python, computer = examined["python"], examined["machine"]
-    yield texts("doctor.title", version=examined["sievert"], python=python["version"], **computer)
-
-    def rows(title: str, entries: Mapping[str, str]) -> Iterator[str]:
-        width = max(map(len, entries), default=0)
-        yield from ("", texts(f"doctor.{title}"))
-        yield from (f"  {name:<{width}}  {text}" for name, text in entries.items())
-
-    def package(state: Mapping[str, Any]) -> str:
-        word = "fine" if state["works"] else "old" if state["version"] else "missing"
-        return texts(f"doctor.package_{word}", version=state["version"], least=state["needed"])
-
-    def engine(state: Mapping[str, Any]) -> str:
-        word = {True: "starts", False: "fails", None: "untried"}[state["starts"]]
-        return texts(f"doctor.engine_{word}", reason=state["reason"])
-
-    yield from rows("core", {name: package(state) for name, state in examined["core"].items()})
-    extras = {
-        name: ", ".join(f"{each} {package(state)}" for each, state in extra["packages"].items())
-        for name, extra in examined["extras"].items()
-    }
-    yield from rows("extras", extras)
-    yield from rows("engines", {name: engine(state) for name, state in examined["engines"].items()})
-    compiled, temporary = examined["compiled"], examined["temporary"]
-    kept = "kept" if compiled["directory"] else "none"
-    writable = "place" if temporary["writable"] else "no_place"
-    places = {
-        texts("doctor.compiled"): texts(f"doctor.compiled_{kept}", **compiled),
-        texts("doctor.temporary"): texts(
-            f"doctor.temporary_{writable}",
-            directory=temporary["directory"],
-            free=_gigabytes(temporary["free_bytes"]),
-        ),
-        texts("doctor.memory"): texts(
-            "doctor.memory_cores",
-            memory=_gigabytes(computer["memory_bytes"]),
-            cores=computer["cores"],
-        ),
-    }
-    if not computer["child_process"]:
-        places[texts("doctor.child")] = texts("doctor.no_child")
-    yield from rows("places", places)
-    yield from ("", texts("doctor.works" if examined["works"] else "doctor.broken"))
-
-
-def _gigabytes(number: int) -> str:
-    """Write a number of bytes in gigabytes."""
-    return f"{number / 1e9:.1f} GB"

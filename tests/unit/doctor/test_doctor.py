@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from helpers.commandline import run
 
-from sievert.cli import doctor
+from sievert.commands.doctor import run as doctor
+from sievert.commands.doctor.result import Examination
 from sievert.errors import EngineError
 from sievert.version import __version__
 
@@ -50,7 +51,7 @@ def test_what_is_there_and_what_is_not() -> None:
     assert seen["engines"]["spark"]["starts"] is None  # it was not started
     assert seen["temporary"]["writable"] and seen["temporary"]["free_bytes"] > 0
     assert seen["machine"]["cores"] >= 1 and seen["machine"]["child_process"]
-    text = "\n".join(doctor._lines(seen))
+    text = Examination(seen).describe()
     assert "nobody-has-this missing" in text and "older than 9999" in text
     assert text.endswith("The core works.")
 

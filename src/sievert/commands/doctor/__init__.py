@@ -1,0 +1,1 @@
+"""`sievert doctor`: what this installation is and can do."""

@@ -1,0 +1,1 @@
+"""`sievert measures`: every measure and every loss, and what it means."""
