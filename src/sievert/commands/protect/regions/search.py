@@ -16,6 +16,7 @@ INFORMATION = (0.0, 1.0, 10.0)  # weights of a bit about the secrets
 LARGE = 0.01  # share of the records from which the column of a node is tried out
 LARGE_CLASSES = 8  # of the smallest class, the same
 ROLLOUTS = 2
+MANY = 50_000  # combinations from which only a few trees are grown
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,46 +72,55 @@ class Regions:
     suppressed: int  # records
 
 
-def find_regions(
-    problem: RegionProblem, modes: tuple[int, ...] = (STRICT, SUPPRESS)
-) -> Regions | None:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Candidate:
+    """A tree with its best choice of nodes, and how it was grown."""
+
+    tree: Tree
+    choice: Choice
+    growth: Growth
+
+
+def find_regions(problem: RegionProblem) -> Regions | None:
     """Find the regions of least loss among several trees; None if none meets all limits."""
-    best: tuple[Tree, Choice, Growth] | None = None
-    bounds = problem.demands.sums.bounds
-    for growth in _growths(problem, modes, np.zeros(len(bounds))):
+    few = len(problem.codes) <= MANY
+    free = np.zeros(len(problem.demands.sums.bounds))
+    best = None
+    for growth in _growths(problem, free, few=few):
         best = _better(problem, best, growth, problem.grow(growth))
     if best is None:
         return None
-    for growth in _growths(problem, modes, best[1].prices):
+    for growth in _growths(problem, best.choice.prices, few=few):
         if growth.prices.any():
-            best = _better(problem, best, growth, problem.grow(growth))
-    for _ in range(ROLLOUTS):
-        _, choice, growth = best
-        priced = growth._replace(prices=choice.prices)
-        for each in (growth, priced):
-            best = _better(problem, best, each, _rolled_out(problem, choice, each))
-    tree, choice, _ = best
-    owner, gone = owners(tree, choice.steps)
-    return Regions(owner=owner, gone=gone, loss=choice.loss, suppressed=choice.suppressed)
+            best = _better(problem, best, growth, problem.grow(growth)) or best
+    for _ in range(ROLLOUTS if few else 0):
+        choice = best.choice
+        priced = best.growth._replace(prices=choice.prices)
+        for growth in (best.growth, priced):
+            tree = _rolled_out(problem, choice, growth)
+            best = _better(problem, best, growth, tree) or best
+    owner, gone = owners(best.tree, best.choice.steps)
+    return Regions(owner=owner, gone=gone, loss=best.choice.loss, suppressed=best.choice.suppressed)
 
 
-def _growths(problem: RegionProblem, modes: tuple[int, ...], prices: Floats) -> Iterator[Growth]:
-    for mode in modes:
-        if mode == SUPPRESS and problem.allowed == 0:
-            continue
-        for sizes in SIZES:
-            for information in INFORMATION if len(problem.spans) else (0.0,):
+def _growths(problem: RegionProblem, prices: Floats, *, few: bool) -> Iterator[Growth]:
+    """The ways in which trees are grown; only some of them where there are many combinations."""
+    modes = (STRICT,) if problem.allowed == 0 else (STRICT, SUPPRESS)
+    weights = INFORMATION if len(problem.spans) else INFORMATION[:1]
+    for mode in modes if few else modes[-1:]:
+        for sizes in SIZES if few else SIZES[1:2]:
+            for information in weights if few else weights[:2]:
                 yield Growth(sizes, information, mode, problem.allowed, prices)
 
 
 def _better(
-    problem: RegionProblem, best: tuple[Tree, Choice, Growth] | None, growth: Growth, tree: Tree
-) -> tuple[Tree, Choice, Growth] | None:
+    problem: RegionProblem, best: _Candidate | None, growth: Growth, tree: Tree
+) -> _Candidate | None:
     """Return what loses less: the best so far, or the best choice of nodes of a tree."""
     choice = best_choice(tree, problem.demands.sums.bounds, problem.allowed)
-    if choice is None or (best is not None and best[1].loss <= choice.loss):
+    if choice is None or (best is not None and best.choice.loss <= choice.loss):
         return best
-    return tree, choice, growth
+    return _Candidate(tree=tree, choice=choice, growth=growth)
 
 
 def _rolled_out(problem: RegionProblem, choice: Choice, growth: Growth) -> Tree:

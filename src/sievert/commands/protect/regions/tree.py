@@ -19,7 +19,6 @@ from sievert.numerics.acceleration import jit_if_possible
 # How a column is split where some of its labels would break a rule as classes.
 STRICT = 0  # not at all
 SUPPRESS = 1  # they become nodes that can only be suppressed
-REST = 2  # they are pooled, with the smallest others until the pool holds the rules
 MOST_SUPPRESSED = 0.5  # of a node, if some of its labels can only be suppressed
 
 CLASS = 0  # a node that may become a class
@@ -49,7 +48,7 @@ class Growth(NamedTuple):
 
     sizes: float  # weight of how much smaller classes get
     information: float  # weight of what is learnt about the secrets, in bits
-    mode: int  # STRICT, SUPPRESS or REST
+    mode: int  # STRICT or SUPPRESS
     allowed: int  # records that may be suppressed
     prices: Floats  # of what a split adds to each sum
 
@@ -240,73 +239,16 @@ def grow(
             if broken > 0:
                 if growth.mode == STRICT:
                     refused = True
-                elif growth.mode == SUPPRESS:
-                    refused = broken > growth.allowed or broken > MOST_SUPPRESSED * size
                 else:
-                    # The pool has place `groups`; groups join it, the smallest first.
-                    pool = groups
-                    group_sizes[pool] = 0
-                    for v in range(places):
-                        tallies[pool, v] = 0
-                    for h in range(width):
-                        lows[pool, h] = widest
-                        highs[pool, h] = -1
-                    joined = 0
-                    good = 0
-                    for g in range(groups):
-                        if bad[g]:
-                            joined += 1
-                        else:
-                            good += 1
-                    taking = True
-                    first_round = True
-                    while taking:
-                        chosen = -1
-                        for g in range(groups):
-                            if first_round:
-                                if not bad[g]:
-                                    continue
-                            elif bad[g] or (chosen >= 0 and group_sizes[g] >= group_sizes[chosen]):
-                                continue
-                            if first_round:
-                                group_sizes[pool] += group_sizes[g]
-                                for v in range(places):
-                                    tallies[pool, v] += tallies[g, v]
-                                for h in range(width):
-                                    lows[pool, h] = min(lows[pool, h], lows[g, h])
-                                    highs[pool, h] = max(highs[pool, h], highs[g, h])
-                            else:
-                                chosen = g
-                        if not first_round:
-                            if chosen < 0:
-                                refused = True
-                                break
-                            bad[chosen] = True
-                            good -= 1
-                            group_sizes[pool] += group_sizes[chosen]
-                            for v in range(places):
-                                tallies[pool, v] += tallies[chosen, v]
-                            for h in range(width):
-                                lows[pool, h] = min(lows[pool, h], lows[chosen, h])
-                                highs[pool, h] = max(highs[pool, h], highs[chosen, h])
-                        first_round = False
-                        holds = group_sizes[pool] >= k
-                        if holds and ruled:
-                            holds = slack(rules, tallies[pool, :rule_places]) == 0.0
-                        taking = not holds
-                    if good == 0:
-                        refused = True
+                    refused = broken > growth.allowed or broken > MOST_SUPPRESSED * size
             if not refused:
                 saved = size * box_loss
                 price = 0.0
                 spread = 0.0
                 left = 0.0
-                last = groups + 1 if growth.mode == REST and broken > 0 else groups
-                for g in range(last):
-                    if growth.mode == REST and g < groups and bad[g]:
-                        continue
+                for g in range(groups):
                     own = group_sizes[g]
-                    if growth.mode == SUPPRESS and bad[g]:
+                    if bad[g]:
                         saved -= own
                         continue
                     saved -= own * _box_loss(columns, lows[g], highs[g])
@@ -324,14 +266,9 @@ def grow(
                     best = score
                     best_column = j
                     best_level = level
-                    best_groups = last
+                    best_groups = groups
                     for g in range(groups):
-                        if growth.mode == REST and bad[g]:
-                            best_group[touched[g]] = groups
-                        elif growth.mode == SUPPRESS and bad[g]:
-                            best_group[touched[g]] = -2 - g
-                        else:
-                            best_group[touched[g]] = g
+                        best_group[touched[g]] = -2 - g if bad[g] else g
             for g in range(groups):
                 group_of[touched[g]] = -1
         if best_column < 0:
