@@ -20,7 +20,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 
 
-class Form(IntEnum):
+class SumForm(IntEnum):
     """What a class adds to a sum besides what each of its records adds."""
 
     COUNT = 0  # 1
@@ -35,12 +35,12 @@ class Form(IntEnum):
 class ClassSum:
     """A limit as a sum over classes; see the module."""
 
-    form: Form
+    form: SumForm
     bound: float
     per_record: float = 0.0
     per_named: float = 0.0
     named: int = 0  # the number of the value that `per_named` is about
-    size: int = 0  # of Form.BELOW
+    size: int = 0  # of SumForm.BELOW
     known: bool = False  # whether records without a secret are left out
 
 
@@ -72,40 +72,40 @@ def entropy_of(totals: Ints) -> float:
 
 def count_classes(limit: float, totals: Ints, size: int) -> ClassSum:
     """There are at most `limit` classes."""
-    return ClassSum(form=Form.COUNT, bound=limit)
+    return ClassSum(form=SumForm.COUNT, bound=limit)
 
 
 def count_per_record(limit: float, totals: Ints, size: int) -> ClassSum:
     """There are at most `limit` classes for each record."""
-    return ClassSum(form=Form.COUNT, per_record=-limit, bound=0.0)
+    return ClassSum(form=SumForm.COUNT, per_record=-limit, bound=0.0)
 
 
 def alone(limit: float, totals: Ints, size: int) -> ClassSum:
     """At most the share `limit` of the records is alone in a class."""
-    return ClassSum(form=Form.BELOW, size=2, per_record=-limit, bound=0.0)
+    return ClassSum(form=SumForm.BELOW, size=2, per_record=-limit, bound=0.0)
 
 
 def below_size(limit: float, totals: Ints, size: int) -> ClassSum:
     """At most `limit` records are in classes of fewer than `size`."""
-    return ClassSum(form=Form.BELOW, size=size, bound=limit)
+    return ClassSum(form=SumForm.BELOW, size=size, bound=limit)
 
 
 def pairs_apart(limit: float, totals: Ints, size: int) -> ClassSum:
     """At most the share `limit` of all pairs of records is told apart."""
     records = int(totals.sum())
-    return ClassSum(form=Form.PAIRS, bound=-(1.0 - limit) * records * (records - 1))
+    return ClassSum(form=SumForm.PAIRS, bound=-(1.0 - limit) * records * (records - 1))
 
 
 def largest_share(limit: float, totals: Ints, size: int) -> ClassSum:
     """The share of right guesses is at most `limit`."""
-    return ClassSum(form=Form.LARGEST, per_record=-limit, bound=0.0)
+    return ClassSum(form=SumForm.LARGEST, per_record=-limit, bound=0.0)
 
 
 def gain_of_guesses(limit: float, totals: Ints, size: int) -> ClassSum:
     """The classes put at most the share `limit` of the wrong guesses right."""
     named = int(totals.argmax())
     return ClassSum(
-        form=Form.LARGEST, per_record=-limit, per_named=limit - 1.0, named=named, bound=0.0
+        form=SumForm.LARGEST, per_record=-limit, per_named=limit - 1.0, named=named, bound=0.0
     )
 
 
@@ -145,11 +145,11 @@ def entropy_rule(
 
     def alike(limit: float, totals: Ints, size: int) -> ClassSum:
         bits = left(limit, entropy_of(totals))
-        return ClassSum(form=Form.ALIKE, per_record=bits, bound=0.0)
+        return ClassSum(form=SumForm.ALIKE, per_record=bits, bound=0.0)
 
     def doubt(limit: float, totals: Ints, size: int) -> ClassSum:
         bits = left(limit, entropy_of(totals))
-        return ClassSum(form=Form.DOUBT, per_record=bits, bound=0.0)
+        return ClassSum(form=SumForm.DOUBT, per_record=bits, bound=0.0)
 
     return SumRule(
         side=side, of_record=alike if of_record else None, of_secret=doubt, in_parts=in_parts

@@ -9,18 +9,18 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.commands.protect.local_recoding.states import SecretRules, secret_rules_arrays
 from sievert.measures import BY_ID
-from sievert.measures.class_sums import ClassSum, Form
+from sievert.measures.class_sums import ClassSum, SumForm
 from sievert.measures.classes import DEFAULT_BELOW
 from sievert.methods.full_domain import SecretCells
 from sievert.numerics.acceleration import jit_if_possible
 from sievert.policy import Policy
 
-COUNT = int(Form.COUNT)
-BELOW = int(Form.BELOW)
-PAIRS = int(Form.PAIRS)
-ALIKE = int(Form.ALIKE)
-LARGEST = int(Form.LARGEST)
-DOUBT = int(Form.DOUBT)
+COUNT = int(SumForm.COUNT)
+BELOW = int(SumForm.BELOW)
+PAIRS = int(SumForm.PAIRS)
+ALIKE = int(SumForm.ALIKE)
+LARGEST = int(SumForm.LARGEST)
+DOUBT = int(SumForm.DOUBT)
 
 
 class SumArrays(NamedTuple):
