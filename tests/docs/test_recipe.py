@@ -369,7 +369,7 @@ def test_the_recipe_for_a_method_is_complete(project: Path) -> None:
     folder = "src/sievert/commands/protect"
     (project / folder / "unchanged.py").write_text(UNCHANGED, encoding="utf-8")
     settings = project / folder / "settings.py"
-    edit(settings, '"anatomy", "sample"\n', '"anatomy", "sample", "unchanged"\n')
+    edit(settings, '    "sample",\n]\n', '    "sample",\n    "unchanged",\n]\n')
     row = '    "unchanged": ReleaseMethod(function="unchanged.make", reads=("strength",)),\n'
     edit(settings, '    "sample": ReleaseMethod(', row + '    "sample": ReleaseMethod(')
     edit(settings, "    seconds: float", STRENGTH)
@@ -462,4 +462,61 @@ def test_the_recipe_for_an_attack_on_synthetic_data_is_complete(project: Path) -
     assert "rare_values.rate" in limits and "rare values" in done.stdout
     tests = ("tests/unit/report/test_languages.py", "tests/unit/report/test_text_keys.py")
     done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+COMPARED = """
+import json
+from sievert import assess
+
+table = {"age": ["1", "1", "2", None, "*", "2"], "zip": ["a", "a", "b", "b", "*", "b"],
+         "ill": ["flu", "cold", "flu", None, "flu", "flu"]}
+found = []
+for engine in ("sqlite", "duckdb"):
+    content = assess(table, ["age", "zip"], "ill", suppressed="*", engine=engine).to_dict()
+    assert content["table"].pop("engine") == engine
+    found.append(json.dumps(content, sort_keys=True))
+assert found[0] == found[1]
+"""
+
+
+@pytest.mark.slow
+def test_the_recipe_for_an_engine_is_complete(project: Path) -> None:
+    """The adapter is the one of the parity test, in a folder of its own."""
+    steps = recipe("Add an engine")
+    parity = (ROOT / "tests/parity/test_sqlite.py").read_text(encoding="utf-8")
+    adapter = "TYPES = {" + parity.split("\nTYPES = {")[1].split("# -- the same numbers")[0]
+    imports = (
+        "import re\nimport sqlite3\nfrom collections.abc import Sequence\n"
+        "from pathlib import Path\n"
+        "from typing import Any\n\n"
+        "from sievert.counts.duckdb.counted_elsewhere import CountedElsewhere\n"
+        "from sievert.errors import require\nfrom sievert.sources.table import Table\n\n"
+    )
+    folder = project / "src/sievert/counts/sqlite"
+    folder.mkdir()
+    (folder / "__init__.py").write_text('"""Tables of SQLite."""\n', encoding="utf-8")
+    head = '"""The adapter of SQLite."""\n\n'
+    (folder / "adapter.py").write_text(head + imports + adapter, encoding="utf-8")
+    row = """register(
+    Engine(
+        name="sqlite", adapter="sievert.counts.sqlite.adapter:SQLite", owns=_is_of_no_engine
+    )
+)
+
+
+def choose_engine("""
+    edit(project / "src/sievert/counts/engines.py", "def choose_engine(", row)
+    names = '"duckdb", "spark", "postgres"]'
+    edit(project / "src/sievert/sources/options.py", names, names[:-1] + ', "sqlite"]')
+    for name in ("counts/adapter.py", "counts/engines.py", "sources/options.py"):
+        assert f"`src/sievert/{name}`" in steps
+    generate(project)
+
+    done = run(project, "-c", COMPARED)
+    assert done.returncode == 0, done.stderr
+    assert "sqlite" in run(project, "-m", "sievert", "assess", "--help").stdout
+    assert "sqlite" in run(project, "-m", "sievert", "completion", "bash").stdout
+    rooms = "tests/unit/package/test_rooms.py"
+    done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", rooms)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
