@@ -6,7 +6,7 @@
 # make bench    benchmarks, each with its ratio (NAMES="startup overhead", QUICK=1)
 # make soak     long checks that are too slow for every run
 # make corpus   what every command line prints and writes, compared with a revision (BASE=REVISION)
-# make generate  what is written from the measures' records: run it after a new measure
+# make generate  what follows from records and options: run it after a new measure, loss, option or command
 # make tour     the pictures of the workbench, taken while its pages are tested
 # make docs     the documentation as a site, built offline
 # make release builds wheel and sdist twice, looks them through, installs and tries them; publishes nothing
@@ -106,6 +106,7 @@ generate: $(VENV)/.full
 	$(BIN)/python -m website.function_stub
 	$(BIN)/python -m website.compiled_rules
 	$(BIN)/python -m website.loss_names
+	$(BIN)/python -m website.attack_names
 	$(BIN)/python -m website.measure_tables
 	$(BIN)/python -m website.api_reference
 

@@ -70,8 +70,9 @@ def generated(people: int, rows: int, columns: int) -> tuple[Columns, Columns, C
 
 def attack(original: Columns, fake: Columns, control: Columns) -> Any:
     """Every attack, from the columns on."""
-    from sievert.commands.synthetic.attacks.attacks import AttackTask, attack_synthetic
+    from sievert.commands.synthetic.attacks.attacks import attack_synthetic
     from sievert.commands.synthetic.attacks.tables import join_tables
+    from sievert.commands.synthetic.attacks.task import AttackTask
 
     names = tuple(original)
     half = len(names) // 2

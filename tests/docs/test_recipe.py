@@ -369,7 +369,7 @@ def test_the_recipe_for_a_method_is_complete(project: Path) -> None:
     folder = "src/sievert/commands/protect"
     (project / folder / "unchanged.py").write_text(UNCHANGED, encoding="utf-8")
     settings = project / folder / "settings.py"
-    edit(settings, '"anatomy", "sample"\n', '"anatomy", "sample", "unchanged"\n')
+    edit(settings, '    "sample",\n]\n', '    "sample",\n    "unchanged",\n]\n')
     row = '    "unchanged": ReleaseMethod(function="unchanged.make", reads=("strength",)),\n'
     edit(settings, '    "sample": ReleaseMethod(', row + '    "sample": ReleaseMethod(')
     edit(settings, "    seconds: float", STRENGTH)
@@ -388,3 +388,135 @@ def test_the_recipe_for_a_method_is_complete(project: Path) -> None:
     command = ("-m", "sievert", "protect", "t.csv", "--policy", "policy.toml", "--how", "local")
     done = run(project, *command, "--strength", "2")
     assert done.returncode == 2 and "--how unchanged" in done.stderr
+
+
+RARE = '''"""People with a value that nobody else of the pool has, and that the table has too."""
+
+import numpy as np
+
+from sievert.commands.synthetic.attacks.evidence import weigh
+from sievert.commands.synthetic.attacks.tables import SyntheticTables
+from sievert.commands.synthetic.attacks.task import AttackFindings, AttackTask
+
+
+def attack_by_rare_values(tables: SyntheticTables, _: AttackTask) -> AttackFindings:
+    """Look for values that one person alone has."""
+    hit = np.zeros(tables.people)
+    for at in range(len(tables.columns)):
+        own = tables.pool[:, at]
+        alone = np.bincount(own)[own] == 1
+        hit[alone & np.isin(own, tables.synthetic[:, at])] = 1.0
+    return AttackFindings(on_people={"rare_values": weigh("rare_values", hit, tables.groups)})
+'''
+ATTACKED_POLICY = """
+[limits.synthetic.rare_values]
+rate = { max = 0.5 }
+"""
+
+
+@pytest.mark.slow
+def test_the_recipe_for_an_attack_on_synthetic_data_is_complete(project: Path) -> None:
+    steps = recipe("Add an attack on synthetic data")
+    folder = "src/sievert/commands/synthetic"
+    (project / folder / "attacks/rare.py").write_text(RARE, encoding="utf-8")
+    declared = project / folder / "attacks/attacks.py"
+    imported = "from sievert.commands.synthetic.attacks.singling_out import"
+    own = "from sievert.commands.synthetic.attacks.rare import attack_by_rare_values\n"
+    edit(declared, imported, own + imported)
+    row = '    DeclaredAttack(ids=("rare_values",), run=attack_by_rare_values),\n'
+    last = '    DeclaredAttack(ids=("membership",)'
+    edit(declared, last, row + last)
+    for language, name in {"en": "rare values", "de": "seltene Werte"}.items():
+        path = f"{folder}/texts/{language}.toml"
+        edit(
+            project / path,
+            "\nname_membership = ",
+            f'\nname_rare_values = "{name}"\nname_membership = ',
+        )
+    for name in ("attacks/task.py", "attacks/attacks.py", "texts/en.toml"):
+        assert f"`{folder}/{name}`" in steps
+    generate(project)
+
+    lines = [f"{20 + i % 7},{'abc'[i % 3]},{i % 5}" for i in range(60)]
+    for name, rows in {"own": lines[:40], "fake": lines[10:50], "control": lines[40:]}.items():
+        text = "\n".join(["age,town,ill", *rows, f"{len(name) + 90},a,1"]) + "\n"
+        (project / f"{name}.csv").write_text(text, encoding="utf-8")
+    (project / "policy.toml").write_text(ATTACKED_POLICY, encoding="utf-8")
+    command = ("-m", "sievert", "synthetic", "own.csv", "fake.csv", "--control", "control.csv")
+    more = (
+        "--policy",
+        "policy.toml",
+        "-q",
+        "age,town",
+        "-s",
+        "ill",
+        "--json",
+        "found.json",
+        "--all",
+    )
+    done = run(project, *command, *more)
+    assert done.returncode in (0, 1), done.stderr
+    found = json.loads((project / "found.json").read_text(encoding="utf-8"))
+    assert "rare_values" in found["attacks"]
+    limits = {limit["measure"] for limit in found["policy"]["limits"]}
+    assert "rare_values.rate" in limits and "rare values" in done.stdout
+    tests = ("tests/unit/report/test_languages.py", "tests/unit/report/test_text_keys.py")
+    done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+COMPARED = """
+import json
+from sievert import assess
+
+table = {"age": ["1", "1", "2", None, "*", "2"], "zip": ["a", "a", "b", "b", "*", "b"],
+         "ill": ["flu", "cold", "flu", None, "flu", "flu"]}
+found = []
+for engine in ("sqlite", "duckdb"):
+    content = assess(table, ["age", "zip"], "ill", suppressed="*", engine=engine).to_dict()
+    assert content["table"].pop("engine") == engine
+    found.append(json.dumps(content, sort_keys=True))
+assert found[0] == found[1]
+"""
+
+
+@pytest.mark.slow
+def test_the_recipe_for_an_engine_is_complete(project: Path) -> None:
+    """The adapter is the one of the parity test, in a folder of its own."""
+    steps = recipe("Add an engine")
+    parity = (ROOT / "tests/parity/test_sqlite.py").read_text(encoding="utf-8")
+    adapter = "TYPES = {" + parity.split("\nTYPES = {")[1].split("# -- the same numbers")[0]
+    imports = (
+        "import re\nimport sqlite3\nfrom collections.abc import Sequence\n"
+        "from pathlib import Path\n"
+        "from typing import Any\n\n"
+        "from sievert.counts.duckdb.counted_elsewhere import CountedElsewhere\n"
+        "from sievert.errors import require\nfrom sievert.sources.table import Table\n\n"
+    )
+    folder = project / "src/sievert/counts/sqlite"
+    folder.mkdir()
+    (folder / "__init__.py").write_text('"""Tables of SQLite."""\n', encoding="utf-8")
+    head = '"""The adapter of SQLite."""\n\n'
+    (folder / "adapter.py").write_text(head + imports + adapter, encoding="utf-8")
+    row = """register(
+    Engine(
+        name="sqlite", adapter="sievert.counts.sqlite.adapter:SQLite", owns=_is_of_no_engine
+    )
+)
+
+
+def choose_engine("""
+    edit(project / "src/sievert/counts/engines.py", "def choose_engine(", row)
+    names = '"duckdb", "spark", "postgres"]'
+    edit(project / "src/sievert/sources/options.py", names, names[:-1] + ', "sqlite"]')
+    for name in ("counts/adapter.py", "counts/engines.py", "sources/options.py"):
+        assert f"`src/sievert/{name}`" in steps
+    generate(project)
+
+    done = run(project, "-c", COMPARED)
+    assert done.returncode == 0, done.stderr
+    assert "sqlite" in run(project, "-m", "sievert", "assess", "--help").stdout
+    assert "sqlite" in run(project, "-m", "sievert", "completion", "bash").stdout
+    rooms = "tests/unit/package/test_rooms.py"
+    done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", rooms)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

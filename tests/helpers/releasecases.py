@@ -16,6 +16,7 @@ from helpers.releasechecker import Value, base_of, group_rows, inference, reiden
 METHODS = {
     "full": "full",
     "people": "full",
+    "regions": "regions",
     "local": "local",
     "sets": "local",
     "suppress": "suppress",
@@ -27,7 +28,7 @@ METHODS = {
     "anatomy": "anatomy",
 }
 # Those that look for a release within the limits.
-SEARCHES = ("full", "people", "local", "sets", "suppress")
+SEARCHES = ("full", "people", "regions", "local", "sets", "suppress")
 
 
 @dataclass(frozen=True, kw_only=True)

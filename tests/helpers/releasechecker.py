@@ -318,7 +318,7 @@ def moved_between(excess: Sequence[Fraction]) -> Fraction:
 
 
 # The methods that suppress records.
-RECODINGS = ("full", "local", "suppress")
+RECODINGS = ("full", "regions", "local", "suppress")
 # The measures of which the worst class decides, and whether low is risky.
 WORST_CLASS = {
     "l_diversity": True,
@@ -867,6 +867,7 @@ def is_multiple(label: Value, value: Value, column: str, written: Written, _: fl
 
 FITS: dict[str, Callable[..., bool]] = {
     "full": is_covered,
+    "regions": is_covered,
     "local": is_covered,
     "suppress": is_kept_or_hidden,
     "noise": is_near,

@@ -27,6 +27,7 @@ import sievert
 CHECKED = {
     "full": tried(8, 70),
     "people": tried(6, 50),
+    "regions": tried(10, 80),
     "local": tried(6, 50),
     "sets": tried(3, 25),
     "suppress": tried(6, 50),
@@ -173,10 +174,12 @@ def read_lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("name", ["full", "local", "suppress", "noise", "round", "pram", "sample"])
+@pytest.mark.parametrize(
+    "name", ["full", "regions", "local", "suppress", "noise", "round", "pram", "sample"]
+)
 def test_the_order_follows_from_the_released_rows_alone(name: str, tmp_path: Path) -> None:
     """A release that is protected once more, at level 0 and with its seed, has the same bytes."""
-    more = {"suppress": 0.0} if name in ("full", "local", "suppress") else {}
+    more = {"suppress": 0.0} if name in ("full", "regions", "local", "suppress") else {}
     case, release, _ = first_written(name, tmp_path, **more)
     quasi = case.policy["roles"]["quasi"]
     roles = {**case.policy["roles"], "identifier": [], "ignored": {}}
@@ -247,7 +250,7 @@ def arguments_of(options: dict[str, Any]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["full", "local", "round", "anatomy"])
+@pytest.mark.parametrize("name", ["full", "regions", "local", "round", "anatomy"])
 def test_releases_of_the_command_line_are_checked(name: str, tmp_path: Path) -> None:
     case, release, _ = first_written(name, tmp_path, start=1000)
     policy = tmp_path / "policy.toml"

@@ -1,4 +1,8 @@
-"""The engines that count tables: one registration each, from which everything else follows.
+"""The engines that count tables: one registration each.
+
+The recipe is in CONTRIBUTING.md, "Add an engine". The name of an engine is in `EngineName`
+(`sources.options`) too, from which `--help` and completion follow. A database starts from
+`duckdb.counted_elsewhere`.
 
 An engine is a folder with an adapter (`counts.adapter`) and one entry in this table. Adapters are
 imported when a table is opened, because most need packages that not everybody has installed.

@@ -1,5 +1,8 @@
 """What a limit on a measure demands of every class, declared in the record of the measure.
 
+After a new rule, `make generate` writes the compiled form (CONTRIBUTING.md, "Add a measure that
+protect honours").
+
 `protect` suppresses or joins classes until all of them meet these demands. The function of a demand
 is written once and used in two ways: numba compiles it for one class, and NumPy runs it on all
 classes at once. So it takes its steps value by value, and uses only operations that work on a

@@ -6,6 +6,14 @@ from dataclasses import replace
 
 from sievert.counts.answers import Sizes
 from sievert.measures.class_rules import MOST_RECORDS, SizeRule
+from sievert.measures.class_sums import (
+    SumRule,
+    alone,
+    below_size,
+    count_classes,
+    count_per_record,
+    pairs_apart,
+)
 from sievert.measures.influence import influence_on_share, influence_on_uniques
 from sievert.measures.kernel import exact_products, ratio, sum_ratios
 from sievert.measures.measure import (
@@ -76,6 +84,7 @@ NUMBER_OF_CLASSES = Measure(
     kinds=("record",),
     aliases=("equivalence classes",),
     influence=None,
+    sum_rule=SumRule(side="max", of_record=count_classes),
 )
 
 
@@ -102,6 +111,7 @@ UNIQUE_RECORDS = Measure(
     influence=influence_on_uniques,
     of_class=True,
     in_percent=True,
+    sum_rule=SumRule(side="max", of_record=alone),
 )
 
 
@@ -235,6 +245,7 @@ AVERAGE_RISK = Measure(
     aliases=("marketer risk",),
     influence=influence_on_share,
     in_percent=True,
+    sum_rule=SumRule(side="max", of_record=count_per_record),
 )
 
 
@@ -280,6 +291,7 @@ RECORDS_BELOW = Measure(
     aliases=("violations", "records at risk"),
     influence=None,
     of_class=True,
+    sum_rule=SumRule(side="max", of_record=below_size),
 )
 
 
@@ -354,6 +366,7 @@ SEPARATION = Measure(
     compute=separation,
     kinds=("record",),
     influence=None,
+    sum_rule=SumRule(side="max", of_record=pairs_apart),
 )
 
 
@@ -371,6 +384,7 @@ DISTINCTION = Measure(
     compute=lambda target, _: ratio(target.classes, target.records),
     kinds=("record",),
     influence=None,
+    sum_rule=SumRule(side="max", of_record=count_per_record),
 )
 
 

@@ -13,6 +13,7 @@ from sievert.arrays import Ints
 from sievert.counts.answers import JointCounts, Profiles, Sizes
 from sievert.measures import kernel
 from sievert.measures.class_rules import ClassRule
+from sievert.measures.class_sums import SumRule, gain_of_guesses
 from sievert.measures.influence import influence_on_guess_gain
 from sievert.measures.measure import (
     BLIND,
@@ -157,6 +158,7 @@ GUESS_GAIN = Measure(
     aliases=("best-guess gain", "lambda", "Goodman-Kruskal lambda"),
     influence=influence_on_guess_gain,
     in_percent=True,
+    sum_rule=SumRule(side="max", of_secret=gain_of_guesses, known=True),
 )
 
 

@@ -7,6 +7,17 @@ the ITPR paper writes H(X|Y=y), it computes the class's *share* h_q = p(q)·H(X|
 import math
 from typing import Any
 
+from sievert.measures.class_sums import (
+    SumRule,
+    bits_left,
+    bits_left_by_privacy,
+    bits_left_by_rate,
+    count_per_record,
+    entropy_rule,
+    largest_share,
+    least_bits,
+    least_rate,
+)
 from sievert.measures.influence import influence_on_share
 from sievert.measures.kernel import LN2
 from sievert.measures.measure import (
@@ -65,6 +76,7 @@ DISCRIMINATION_RATE = Measure(
     aliases=("DR",),
     influence=None,
     in_percent=True,
+    sum_rule=entropy_rule("max", bits_left_by_rate),
 )
 
 
@@ -162,6 +174,7 @@ SEMANTIC_DISCRIMINATION_RATE = Measure(
     aliases=("SeDR", "SDR"),
     influence=None,
     in_percent=True,
+    sum_rule=entropy_rule("max", bits_left_by_rate, of_record=False, in_parts=True),
 )
 
 MUTUAL_INFORMATION = Measure(
@@ -179,6 +192,7 @@ MUTUAL_INFORMATION = Measure(
     needs=_JOINT,
     aliases=("MI", "I(X;Q)"),
     influence=None,
+    sum_rule=entropy_rule("max", bits_left),
 )
 
 CONDITIONAL_PRIVACY = Measure(
@@ -196,6 +210,7 @@ CONDITIONAL_PRIVACY = Measure(
     needs=_JOINT,
     aliases=("conditional privacy loss",),
     influence=None,
+    sum_rule=entropy_rule("max", bits_left_by_privacy),
 )
 
 MAXIMUM_INFORMATION_LEAKAGE = Measure(
@@ -265,6 +280,7 @@ BAYES_VULNERABILITY_POSTERIOR = Measure(
     influence=influence_on_share,
     in_percent=True,
     instead="guess_gain = { max = 0.2 }",
+    sum_rule=SumRule(side="max", of_record=count_per_record, of_secret=largest_share),
 )
 
 BAYES_VULNERABILITY_PRIOR = Measure(
@@ -315,6 +331,7 @@ CONDITIONAL_ENTROPY = Measure(
     needs=_JOINT,
     aliases=("H(X|Q)",),
     influence=None,
+    sum_rule=entropy_rule("min", least_bits),
 )
 
 NORMALIZED_CONDITIONAL_ENTROPY = Measure(
@@ -331,6 +348,7 @@ NORMALIZED_CONDITIONAL_ENTROPY = Measure(
     compute=lambda target, _: _part_of_entropy(target, target.conditional_entropy),
     needs=_JOINT,
     influence=None,
+    sum_rule=entropy_rule("min", least_rate),
 )
 
 JOINT_ENTROPY = Measure(

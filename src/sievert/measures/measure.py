@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from sievert.formatting.remarks import Remark
 from sievert.measures.class_rules import ClassRule, SizeRule
+from sievert.measures.class_sums import SumRule
 from sievert.measures.influence import Bound
 
 Number = int | float
@@ -80,6 +81,7 @@ class Measure:
     # What a limit demands of every class, where `protect` can tell that from the class alone.
     class_rules: tuple[ClassRule, ...] = field(default=(), kw_only=True)
     size_rule: SizeRule | None = field(default=None, kw_only=True)
+    sum_rule: SumRule | None = field(default=None, kw_only=True)  # if it is a sum over classes
     in_percent: bool = field(default=False, kw_only=True)  # pages show it so: a share of people
     exposes_group: bool = field(default=False, kw_only=True)  # a breach is that of one group
     instead: str = field(default="", kw_only=True)  # a limit that more tables can meet

@@ -21,6 +21,7 @@ from pydantic import (
 
 from sievert.errors import UsageError, require
 from sievert.formatting import nearest
+from sievert.formatting.attack_names import SYNTHETIC_ATTACKS
 from sievert.formatting.remarks import Figure, Remark
 from sievert.hierarchies import below_root
 from sievert.measures import BY_ID
@@ -31,11 +32,7 @@ MOST_BYTES = 1 << 20
 INNER = re.compile(r"(constrained|tuple|dict|function|str$|int$|float$)")
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx", ".sav", ".dta", ".feather", ".arrow")
 LIMITS = ("everywhere", "reidentification", "inference", "synthetic")  # parts of [limits]
-# Attacks on synthetic tables, and their numbers that may be limited; only p has a lower limit.
-SYNTHETIC = (
-    *("copies", "unique_copies", "singling_out", "linkability", "inference"),
-    *("attribute_disclosure", "membership"),
-)
+# Numbers of an attack on synthetic tables that may be limited; only p at least.
 SYNTHETIC_NUMBERS = ("rate", "risk", "high", "least_excess", "p")
 SAY_WHY = "say why"  # in place of a reason that is still to be given
 NO_REASON = "not released"  # the reason for a column that is dropped
@@ -272,7 +269,10 @@ class Policy(_Strict):
     @model_validator(mode="after")
     def _known_attacks(self) -> Policy:
         for attack, limits in self.synthetic.items():
-            for word, known in ((attack, SYNTHETIC), *((n, SYNTHETIC_NUMBERS) for n in limits)):
+            for word, known in (
+                (attack, SYNTHETIC_ATTACKS),
+                *((n, SYNTHETIC_NUMBERS) for n in limits),
+            ):
                 if word not in known:
                     raise ValueError(f"limits.synthetic: {word!r} is none of {', '.join(known)}")
             for number, limit in limits.items():

@@ -6,20 +6,11 @@ from sievert.formatting import printable
 from sievert.report.parts import ReportPart
 
 MOST_NAMED = 3  # inferred columns in a sentence
-NAMES = {  # of the attacks
-    "copies": "name_copies",
-    "unique_copies": "name_unique_copies",
-    "singling_out": "name_singling_out",
-    "linkability": "name_linkability",
-    "inference": "name_inference",
-    "attribute_disclosure": "name_attribute_disclosure",
-    "membership": "name_membership",
-}
 
 
 def alarm_names(part: ReportPart, alarms: Sequence[str], inferred: int) -> list[str]:
     """Name the attacks that saw something; of many among the `inferred` columns only count them."""
-    names = [part.say(NAMES[alarm]) for alarm in alarms if "." not in alarm]
+    names = [attack_name(part, alarm) for alarm in alarms if "." not in alarm]
     secrets = [alarm for alarm in alarms if "." in alarm]
     if len(secrets) > MOST_NAMED:
         return [*names, part.say("inferred_columns", number=len(secrets), all=inferred)]
@@ -29,6 +20,7 @@ def alarm_names(part: ReportPart, alarms: Sequence[str], inferred: int) -> list[
 def attack_name(part: ReportPart, name: str) -> str:
     """Name one attack, with the secret that it infers."""
     attack, _, secret = name.partition(".")
+    words = part.say(f"name_{attack}")
     if not secret:
-        return part.say(NAMES[attack])
-    return part.say("name_of_secret", attack=part.say(NAMES[attack]), secret=printable(secret))
+        return words
+    return part.say("name_of_secret", attack=words, secret=printable(secret))

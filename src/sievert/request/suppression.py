@@ -1,4 +1,4 @@
-"""Suppressed records, which have the publisher's mark in every quasi-identifier."""
+"""How suppressed records are left out and reported; `counts.suppression` recognises them."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ BY_RECORD = {
 # Modules of pages that still put keys together at run time, with the number of places.
 GLUED: dict[str, int] = {}
 # Keys that end in the id of a method, of a loss or of a number that a method gives: the recipes for
-# a method and for a loss say so.
-BY_RECIPE = {"commands/protect/page.py": 6}
+# a method and for a loss say so. So does that for an attack on synthetic data.
+BY_RECIPE = {"commands/protect/page.py": 6, "report/alarms.py": 1}
 # Modules with strings of their own that look like keys: columns of files, places of limits.
 NO_PAGES = {"commands/ledger/store.py", "commands/policy/refusals.py", "report/summary.py"}
 PART = re.compile(r"[a-z0-9_.]*")

@@ -37,7 +37,7 @@ import sievert
 from sievert import session
 from sievert.commands.synthetic.attacks import keys, nearness, singling_out
 from sievert.commands.synthetic.attacks import tables as tables_module
-from sievert.commands.synthetic.attacks.attacks import AttackTask, attack_synthetic
+from sievert.commands.synthetic.attacks.attacks import attack_synthetic
 from sievert.commands.synthetic.attacks.control import differing_columns, shares_people
 from sievert.commands.synthetic.attacks.evidence import (
     PoolGroups,
@@ -48,10 +48,12 @@ from sievert.commands.synthetic.attacks.evidence import (
 )
 from sievert.commands.synthetic.attacks.kernels import Workers
 from sievert.commands.synthetic.attacks.tables import SyntheticTables, join_tables
+from sievert.commands.synthetic.attacks.task import AttackTask
 from sievert.commands.synthetic.loss_models import predict, tell_apart
 from sievert.commands.synthetic.losses import unpaired_loss
 from sievert.errors import ExhaustedError, InputError, SievertError, UsageError
 from sievert.report import builder, markdown
+from website import attack_names
 
 
 def rows_of(text: str) -> Rows:
@@ -829,3 +831,7 @@ def test_compare_sends_unpaired_tables_here() -> None:
         with pytest.raises(SievertError) as raised:
             sievert.compare(own, release, quasi=["age", "sex"], sensitive="job")
         assert "sievert synthetic ORIGINAL RELEASE" in str(raised.value.hint)
+
+
+def test_the_names_of_attacks_are_those_that_are_declared() -> None:
+    assert attack_names.MODULE.read_text(encoding="utf-8") == attack_names.module(), "make generate"

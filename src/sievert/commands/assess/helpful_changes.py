@@ -1,4 +1,4 @@
-"""What would help: changes of a table that does not meet its policy.
+"""The search for changes that would help a table that does not meet its policy.
 
 Every option is a node of the lattice of levels that `sievert protect` searches: one changed column,
 the least loss that meets as many limits as coarse tables can, and the release for the whole policy.

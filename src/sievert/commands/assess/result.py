@@ -75,7 +75,7 @@ class Assessment(Result):
 
     @property
     def passed(self) -> bool:
-        """Whether the answer to the question is yes, or there is no policy to ask about."""
+        """Whether the exit code is 0 and not 1: the answer is yes, or there is no policy."""
         return self.policy is None or self.policy.outcome is True
 
     @property

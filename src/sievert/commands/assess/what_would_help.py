@@ -1,4 +1,7 @@
-"""What would help: a few ways to change the table, and whether the policy is then met."""
+"""The sentences and cards on changes that would help; `helpful_changes` searches for them.
+
+Their texts are in `[options]` of `report/texts`, because a workbench and a short page say some too.
+"""
 
 from collections.abc import Iterator
 

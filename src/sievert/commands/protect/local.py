@@ -13,7 +13,7 @@ from sievert.commands.protect.method import (
     RecordTable,
     check_weights,
 )
-from sievert.commands.protect.recoded_records import ClassRecoding
+from sievert.commands.protect.recoded_records import CombinedRecords
 from sievert.commands.protect.settings import ProtectSettings
 from sievert.errors import SievertError, require
 from sievert.formatting import plural
@@ -46,7 +46,7 @@ def recode(table: RecordTable, settings: ProtectSettings) -> RecordRelease:
         for name in quasi
     ]
     weights = [float(column_weights.get(name, 1.0)) for name in quasi]
-    recoded = ClassRecoding.of_table(table, columns, weights, settings.seed)
+    recoded = CombinedRecords.of_table(table, columns).recoded_locally(weights, settings.seed)
     return RecordRelease(
         columns=recoded.file_columns,
         loss=recoded.losses(settings.weights or {}).to_dict(),
@@ -86,7 +86,7 @@ def suppress_cells(table: RecordTable, settings: ProtectSettings) -> RecordRelea
         tree = Hierarchy(flat) if flat else None
         columns.append(LocalColumn.of_values(name, texts, tree, sets=False))
     importance = [float(column_importance.get(name, 1.0)) for name in quasi]
-    recoded = ClassRecoding.of_table(table, columns, importance, settings.seed)
+    recoded = CombinedRecords.of_table(table, columns).recoded_locally(importance, settings.seed)
     cells = recoded.cells_changed()
     return RecordRelease(
         columns=recoded.file_columns,

@@ -36,6 +36,8 @@ class RecordTable:
     measuring: MeasureSettings  # hierarchies and orders that were given
     hierarchies: Mapping[str, Hierarchy | None]  # of quasi-identifiers, given or proposed
     suppress: float  # the largest share of records that may be suppressed
+    # Searches for the levels of the full-domain release that meets the policy; None without one.
+    full_domain: Callable[[], Mapping[str, int] | None]
 
     @property
     def records(self) -> int:
@@ -65,6 +67,8 @@ class RecordRelease:
     notes: Sequence[Remark] = ()
     secrets: Sequence[FileColumn] = ()  # a second table: a group, and the secrets of its records
     minimised: str | None = None  # the loss that the method minimises
+    # Makes the release to take if this one breaches a limit that the method cannot seek.
+    instead: "Callable[[], RecordRelease] | None" = None
 
     @property
     def suppressed_records(self) -> int:
@@ -91,7 +95,7 @@ def seed_remark(seed: int) -> Remark:
 
 def method(how: How) -> Callable[[RecordTable, ProtectSettings], RecordRelease]:
     """Import the function that makes a release by a method."""
-    module, _, name = METHODS[how].function.partition(".")
+    module, _, name = METHODS[how].function.rpartition(".")
     function: Callable[[RecordTable, ProtectSettings], RecordRelease] = getattr(
         import_module(f"sievert.commands.protect.{module}"), name
     )

@@ -1,6 +1,6 @@
 """The steps of protecting a table: count combinations, search, recode the records."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,6 +91,7 @@ class Protection:
     judgement: Judgement | None = None
     unmet: str | None = None  # the limit that no recoding can meet
     release: RecordRelease | None = None  # of a method that changes records
+    instead: "Callable[[], Protection] | None" = None  # what is tried if this one is not met
     file_columns: Sequence[FileColumn] = ()
     frontier: Sequence[FrontierPoint] = ()
     limit: LimitCurve | None = None  # beside the frontier

@@ -30,8 +30,8 @@ MOST_TALLIES = 1 << 27
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ClassRecoding:
-    """The records of a table in the classes of a local recoding."""
+class CombinedRecords:
+    """The records of a table by their combination of values, with the rules for their classes."""
 
     table: RecordTable
     columns: Sequence[LocalColumn]
@@ -40,18 +40,10 @@ class ClassRecoding:
     secrets: Sequence[SecretCells]
     secret_codes: Sequence[Ints]  # for every record the code of its secret
     k: int
-    pieces: Pieces
-    seed: int
 
     @classmethod
-    def of_table(
-        cls,
-        table: RecordTable,
-        columns: Sequence[LocalColumn],
-        weights: Sequence[float],
-        seed: int,
-    ) -> "ClassRecoding":
-        """Recode a table into classes that keep the rules of the policy, at little loss."""
+    def of_table(cls, table: RecordTable, columns: Sequence[LocalColumn]) -> "CombinedRecords":
+        """Number the combinations of a table; make the rules of its policy."""
         policy = table.policy
         quasi = table.roles.quasi
         positions = []
@@ -69,9 +61,6 @@ class ClassRecoding:
             cells = (keys // len(own.texts), keys % len(own.texts), counts)
             secrets.append(secret_cells(name, own.texts, cells, policy, table.measuring))
             secret_codes.append(own.codes)
-        k = size_rule({**policy.everywhere, **policy.reidentification})
-        counts = np.bincount(combination)
-        pieces = recode_locally(columns, codes, counts, secrets, k=k, weights=weights)
         return cls(
             table=table,
             columns=columns,
@@ -79,10 +68,46 @@ class ClassRecoding:
             codes=codes,
             secrets=secrets,
             secret_codes=secret_codes,
-            k=k,
+            k=size_rule({**policy.everywhere, **policy.reidentification}),
+        )
+
+    @cached_property
+    def counts(self) -> Ints:
+        """The records of every combination."""
+        return np.bincount(self.combination)
+
+    def recoded_locally(self, weights: Sequence[float], seed: int) -> "ClassRecoding":
+        """Join the combinations into classes that keep the rules, at little loss."""
+        pieces = recode_locally(
+            self.columns, self.codes, self.counts, self.secrets, k=self.k, weights=weights
+        )
+        return self.in_classes(pieces, seed)
+
+    def in_classes(
+        self, pieces: Pieces, seed: int, gone: Sequence[int] | Ints = ()
+    ) -> "ClassRecoding":
+        """Put the records in classes, and suppress those of the classes `gone`."""
+        return ClassRecoding(
+            table=self.table,
+            columns=self.columns,
+            combination=self.combination,
+            codes=self.codes,
+            secrets=self.secrets,
+            secret_codes=self.secret_codes,
+            k=self.k,
             pieces=pieces,
             seed=seed,
+            gone=np.asarray(gone, dtype=np.int64),
         )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassRecoding(CombinedRecords):
+    """The records of a table in the classes of a recoding."""
+
+    pieces: Pieces
+    seed: int
+    gone: Ints  # classes with the root label in every column
 
     @cached_property
     def owner(self) -> Ints:
@@ -100,7 +125,9 @@ class ClassRecoding:
     def labels(self) -> list[ColumnLabels]:
         """The labels of every column."""
         return [
-            column_labels(column, self.codes[:, j], self.pieces)
+            column_labels(column, self.codes[:, j], self.pieces).with_suppressed(
+                self.gone, column, len(self.combination)
+            )
             for j, column in enumerate(self.columns)
         ]
 

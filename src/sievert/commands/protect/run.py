@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from sievert.commands.protect.further_columns import (
 )
 from sievert.commands.protect.given_releases import GivenRelease, read_given
 from sievert.commands.protect.manifest import manifest, read_recoding
-from sievert.commands.protect.method import RecordTable, method
+from sievert.commands.protect.method import RecordRelease, RecordTable, method
 from sievert.commands.protect.protection import (
+    Preparation,
     Protection,
     ProtectionPlan,
     find_protection,
@@ -237,19 +239,11 @@ class ReleaseJob:
             protection = find_protection(questions, requested, plan, self.clock)
         else:
             protection = make_release(questions, requested, plan, self.clock)
-        file = ReleaseFile(
-            path=self.paths.release or self.paths.private / f"release.{self.paths.kind}",
-            secrets_path=self.paths.secrets or self.paths.private / f"secrets.{self.paths.kind}",
-            kind=self.paths.kind,
-            table=self.table,
-            questions=questions,
-            protection=protection,
-            measuring=plan.measuring,
-            drop=settings.rows_of_suppressed == DROP or protection.drops,
-            seed=None if settings.keep_order else settings.seed,
-        )
+        file, judgement = self._judged_file(protection, plan, kept)
+        while judgement.met is not True and protection.instead is not None:
+            protection = protection.instead()
+            file, judgement = self._judged_file(protection, plan, kept)
         description = describe_input(self.table, protection.people or questions, settings.missing)
-        judgement = self._judge(file, protection, kept)
         cautions = [Caution("order_kept")] if settings.keep_order else []
         unknown_kept = [c for c in kept if c not in own.roles.kept]
         cautions += [Caution("kept_column", column=repr(c)) for c in unknown_kept]
@@ -267,6 +261,24 @@ class ReleaseJob:
         if self.paths.release is None or manifest_file is None or judgement.met is not True:
             raise _NothingIsWritten(result)
         return self._confirm(file, plan, result, manifest_file)
+
+    def _judged_file(
+        self, protection: Protection, plan: ProtectionPlan, kept: tuple[str, ...]
+    ) -> tuple[ReleaseFile, Judgement]:
+        """Write the release of a protection where it is needed, and judge it."""
+        settings = self.plan.settings
+        file = ReleaseFile(
+            path=self.paths.release or self.paths.private / f"release.{self.paths.kind}",
+            secrets_path=self.paths.secrets or self.paths.private / f"secrets.{self.paths.kind}",
+            kind=self.paths.kind,
+            table=self.table,
+            questions=self.questions,
+            protection=protection,
+            measuring=plan.measuring,
+            drop=settings.rows_of_suppressed == DROP or protection.drops,
+            seed=None if settings.keep_order else settings.seed,
+        )
+        return file, self._judge(file, protection, kept)
 
     def _judge(self, file: ReleaseFile, protection: Protection, kept: tuple[str, ...]) -> Judgement:
         """Judge the release; write it first if it has to be read back, or may go out."""
@@ -458,9 +470,25 @@ def make_release(
         measuring=plan.measuring,
         hierarchies=trees,
         suppress=plan.suppress,
+        full_domain=partial(_full_domain_levels, questions, requested, plan, clock),
     )
     release = method(how)(table, plan.settings)
-    notes += release.notes
+    protection = _protection_of(release, table, start, sources)
+    make_other = release.instead
+    if make_other is None:
+        return protection
+
+    def other() -> Protection:
+        return _protection_of(make_other(), table, start, sources)
+
+    return replace(protection, instead=other)
+
+
+def _protection_of(
+    release: RecordRelease, table: RecordTable, start: Preparation, sources: Mapping[str, str]
+) -> Protection:
+    """Put a release of the records of a table beside what it will be judged by."""
+    roles = start.roles
     apart = {column.name for column in release.secrets} & {*roles.sensitive}
     own = {name: c for name, c in table.columns.items() if name not in apart}
     columns = [*{**own, **release.columns}.values()]
@@ -469,7 +497,7 @@ def make_release(
     levels = {}
     for column in columns:
         if column.name in roles.quasi:
-            tree = trees.get(column.name)
+            tree = table.hierarchies.get(column.name)
             levels[column.name] = ColumnLevel(
                 level=None,
                 height=None,
@@ -484,7 +512,17 @@ def make_release(
         policy=policy,
         gate=start.gate,
         columns=levels,
-        notes=notes,
+        notes=[*start.notes, *release.notes],
         release=release,
         file_columns=columns,
     )
+
+
+def _full_domain_levels(
+    questions: Questions, requested: RequestedRoles, plan: ProtectionPlan, clock: Clock
+) -> Mapping[str, int] | None:
+    """Search for the levels of the full-domain release that meets the policy; None without one."""
+    found = find_protection(questions, requested, replace(plan, how=FULL), clock)
+    if found.recoding is None or found.judgement is None or found.judgement.met is not True:
+        return None
+    return {name: column.level or 0 for name, column in found.columns.items()}

@@ -25,7 +25,16 @@ from sievert.settings.readers import (
 )
 
 How = Literal[
-    "full", "local", "suppress", "microaggregate", "noise", "round", "pram", "anatomy", "sample"
+    "full",
+    "regions",
+    "local",
+    "suppress",
+    "microaggregate",
+    "noise",
+    "round",
+    "pram",
+    "anatomy",
+    "sample",
 ]
 Labels = Literal["hierarchy", "sets"]
 Grouping = Literal["mdav", "v-mdav", "projection"]
@@ -48,6 +57,7 @@ class ReleaseMethod:
 
 
 METHODS: dict[How, ReleaseMethod] = {
+    "regions": ReleaseMethod(function="regions.recode.recode", suppresses=True),
     "local": ReleaseMethod(function="local.recode", reads=("labels",), suppresses=True),
     "suppress": ReleaseMethod(
         function="local.suppress_cells", reads=("importance",), suppresses=True

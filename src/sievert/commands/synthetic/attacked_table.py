@@ -8,11 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands.synthetic.attacks.attacks import (
-    AttackTask,
-    SyntheticAttacks,
-    attack_synthetic,
-)
+from sievert.commands.synthetic.attacks.attacks import SyntheticAttacks, attack_synthetic
 from sievert.commands.synthetic.attacks.control import (
     differing_columns,
     favours_strangers,
@@ -21,6 +17,7 @@ from sievert.commands.synthetic.attacks.control import (
 )
 from sievert.commands.synthetic.attacks.evidence import SyntheticAttack
 from sievert.commands.synthetic.attacks.tables import ColumnCodes, SyntheticTables, join_tables
+from sievert.commands.synthetic.attacks.task import AttackTask
 from sievert.commands.synthetic.loss_models import model_loss
 from sievert.commands.synthetic.losses import UnpairedLoss, group_numbers, unpaired_loss
 from sievert.commands.synthetic.result import AttackedTable, alarms_of
@@ -279,7 +276,7 @@ def judge(tables: SyntheticTables, results: SyntheticAttacks, facts: FileFacts) 
     if unlimited:
         gate.undecided("traces_not_limited", unlimited)
     judging = {v.measure.partition(".")[0] for v in verdicts if not is_toothless_attack(v)}
-    guessed = {s for attack, each in _by_secret(results).items() if attack in judging for s in each}
+    guessed = {s for attack, each in results.on_secrets.items() if attack in judging for s in each}
     gate.secrets = tuple(secret for secret in gate.secrets if secret not in guessed)
     known = [c for c in roles.quasi if c in columns]
     gate.certain = {s: certain_rows(tables, known, s) for s in gate.secrets if s in columns}
@@ -301,14 +298,9 @@ def certain_rows(tables: SyntheticTables, known: Sequence[str], secret: str) -> 
     return int(np.count_nonzero(alone)), rows
 
 
-def _by_secret(results: SyntheticAttacks) -> dict[str, Mapping[str, SyntheticAttack]]:
-    """List the attacks that are made on each secret."""
-    return {"inference": results.inference, "attribute_disclosure": results.disclosure}
-
-
 def _verdicts(policy: Policy, results: SyntheticAttacks) -> Iterator[Verdict]:
     for name, limits in policy.synthetic.items():
-        several = _by_secret(results).get(name, {})
+        several = results.on_secrets.get(name, {})
         attacks = {f"{name}.{secret}": attack for secret, attack in several.items()}
         attacks |= {name: results.attacks[name]} if name in results.attacks else {}
         require(

@@ -4,19 +4,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from sievert.charts import Dot, risk_utility_chart
+from sievert.commands.synthetic.attacks.attacks import ON_PEOPLE
 from sievert.commands.synthetic.attacks.evidence import SyntheticAttack
 from sievert.commands.synthetic.losses_chapter import columns_grid, models_grid
 from sievert.commands.synthetic.result import AttackedTable, SyntheticAssessment
 from sievert.formatting import count, digits, percent
 from sievert.policy import Verdict
-from sievert.report.alarms import NAMES, alarm_names, attack_name
+from sievert.report.alarms import alarm_names, attack_name
 from sievert.report.limits import basis
 from sievert.report.overview import Overview
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import NumberText, ReportPart
 
 RARE = 0.001  # a chance below is not written out
-ONCE = ("copies", "unique_copies", "singling_out", "linkability", "membership")
 
 
 def blocks(part: ReportPart) -> Iterator[Chapter]:
@@ -246,8 +246,8 @@ def _heads(part: ReportPart, first: str) -> tuple[str, ...]:
 
 def _attacks(part: ReportPart, table: AttackedTable) -> Grid:
     rows = [
-        _row(part, part.say(NAMES[name]), table.results.attacks[name])
-        for name in ONCE
+        _row(part, attack_name(part, name), table.results.attacks[name])
+        for name in ON_PEOPLE
         if name in table.results.attacks
     ]
     key = "attacks_table" if _controlled(part) else "attacks_table_alone"
@@ -427,5 +427,5 @@ def _told(part: ReportPart, table: AttackedTable) -> float:
     if not _controlled(part):
         return float(_membership(table).original.rate or 0.0)
     attacks = table.results.attacks
-    risks = [attacks[name].risk for name in ONCE if name in attacks]
+    risks = [attacks[name].risk for name in ON_PEOPLE if name in attacks]
     return max(1.0 if risk is None else float(risk) for risk in risks)

@@ -64,8 +64,8 @@ class AttackedTable:
         """Each attack with its name, and the secret that it is about, if there is one."""
         results = self.results
         yield from ((name, None, attack) for name, attack in results.attacks.items())
-        yield from (("inference", s, attack) for s, attack in results.inference.items())
-        yield from (("attribute_disclosure", s, a) for s, a in results.disclosure.items())
+        for name, each in results.on_secrets.items():
+            yield from ((name, secret, attack) for secret, attack in each.items())
 
     @property
     def alarms(self) -> list[str]:
@@ -82,14 +82,7 @@ class AttackedTable:
             "rows": self.records,
             "columns": list(self.columns),
             "every": results.every,
-            "attacks": {
-                **{name: attack.to_dict() for name, attack in results.attacks.items()},
-                "inference": {s: attack.to_dict() for s, attack in results.inference.items()},
-                "attribute_disclosure": {s: a.to_dict() for s, a in results.disclosure.items()},
-                "singling_out_by_columns": {
-                    str(width): attack.to_dict() for width, attack in results.narrower.items()
-                },
-            },
+            "attacks": results.to_dict(),
             "adjusted": dict(results.adjusted),
             "alarms": self.alarms,
             "utility": {

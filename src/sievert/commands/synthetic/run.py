@@ -26,8 +26,8 @@ from sievert.commands.synthetic.attacked_table import (
     spelt_values,
     split_columns,
 )
-from sievert.commands.synthetic.attacks.attacks import AttackTask
 from sievert.commands.synthetic.attacks.kernels import Workers
+from sievert.commands.synthetic.attacks.task import AttackTask
 from sievert.commands.synthetic.result import AttackedTable, SyntheticAssessment
 from sievert.commands.synthetic.settings import SyntheticSettings
 from sievert.counts.questions import Questions

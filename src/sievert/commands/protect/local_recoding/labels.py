@@ -9,6 +9,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints, Text
 from sievert.commands.protect.local_recoding.columns import SET, TREE, LocalColumn
 from sievert.commands.protect.local_recoding.recoding import Pieces
+from sievert.hierarchies import ROOT
 from sievert.losses.formulas import GENERALISED, LabelShare
 
 PLAIN = re.compile(r"[\w.+/&'<>=-][\w .+/&'<>=:-]*(?<! )")  # a member of a set without quotes
@@ -23,6 +24,21 @@ class ColumnLabels:
     codes: Ints  # of every class
     widths: Ints  # of every text: the number of values that it stands for
     covered: Ints  # of every text: the number of original records with one of these values
+
+    def with_suppressed(self, classes: Ints, column: LocalColumn, records: int) -> "ColumnLabels":
+        """Give some `classes` the mark of suppression as their label."""
+        if not len(classes):
+            return self
+        texts = self.texts if ROOT in self.texts else (*self.texts, ROOT)
+        more = len(texts) - len(self.texts)
+        codes = self.codes.copy()
+        codes[classes] = texts.index(ROOT)
+        return ColumnLabels(
+            texts=texts,
+            codes=codes,
+            widths=np.append(self.widths, [column.domain] * more),
+            covered=np.append(self.covered, [records] * more),
+        )
 
 
 def column_labels(column: LocalColumn, positions: Ints, pieces: Pieces) -> ColumnLabels:

@@ -12,6 +12,7 @@ from sievert.commands.synthetic.attacks.evidence import SyntheticAttack, weigh
 from sievert.commands.synthetic.attacks.kernels import ALONE, Workers
 from sievert.commands.synthetic.attacks.nearness import guesses
 from sievert.commands.synthetic.attacks.tables import DistinctRows, SyntheticTables
+from sievert.commands.synthetic.attacks.task import AttackFindings, AttackTask
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,3 +129,26 @@ def _rates(
         "tcap": float((right[sure] > 0).mean()) if sure.any() else None,
         "matched": int(has_match.sum()),
     }
+
+
+# -- the attacks as they are declared -------------------------------------------------------------
+
+
+def attack_by_copies(tables: SyntheticTables, _: AttackTask) -> AttackFindings:
+    """Look for people, and for unique people, with all their values."""
+    every, unique = copies(tables)
+    return AttackFindings(on_people={"copies": every, "unique_copies": unique})
+
+
+def attack_by_keys(tables: SyntheticTables, task: AttackTask) -> AttackFindings:
+    """Learn each secret from equal keys, where the task says what is known."""
+    if task.known is None:
+        return AttackFindings()
+    return AttackFindings(
+        on_secrets={
+            secret: attribute_disclosure(
+                tables, task.known_columns(tables, secret), secret, task.workers
+            )
+            for secret in task.guessed_secrets(tables)
+        }
+    )

@@ -25,6 +25,7 @@ from sievert.commands.synthetic.attacks.kernels import (
     shared_columns,
 )
 from sievert.commands.synthetic.attacks.tables import UNIT, SyntheticTables
+from sievert.commands.synthetic.attacks.task import AttackFindings, AttackTask
 
 NEAR = 0.05  # how much a row one unit away counts, of one that is equal; the square of it for two
 TOLERANCE = Fraction(1, 20)  # of the interquartile range of the pool, for guesses of numbers
@@ -313,3 +314,47 @@ def _usual_distances(tables: SyntheticTables, near: Nearness) -> dict[str, Any]:
         "dcr_share_expected": n / tables.people,
         "dcr_share_z": None if shared is None else difference(shared, tables.groups),
     }
+
+
+# -- the attacks as they are declared -------------------------------------------------------------
+
+
+def attack_by_linking(tables: SyntheticTables, task: AttackTask) -> AttackFindings:
+    """Link what is known in two places, where the task has two halves of the columns."""
+    if task.halves is None:
+        return AttackFindings()
+    linked = link_chances(tables, task.halves, task.workers)
+    return AttackFindings(
+        on_people={"linkability": linkability(tables, linked)}, scores={"linkability": linked}
+    )
+
+
+def attack_by_inference(tables: SyntheticTables, task: AttackTask) -> AttackFindings:
+    """Guess each secret from the nearest synthetic rows."""
+    secrets = task.guessed_secrets(tables)
+    if not secrets:
+        return AttackFindings()
+    kin: Sequence[SecretGuesses | None] = [None] * len(secrets)
+    if not tables.controls and tables.people > 1:
+        kin = guesses(tables, secrets, task.known, task.workers, kin=True)
+    own = guesses(tables, secrets, task.known, task.workers)
+    return AttackFindings(
+        on_secrets={
+            guess.secret: inference(tables, guess, other)
+            for guess, other in zip(own, kin, strict=True)
+        },
+        scores={f"inference.{guess.secret}": guess.right for guess in own},
+    )
+
+
+def attack_by_membership(tables: SyntheticTables, task: AttackTask) -> AttackFindings:
+    """Look for people to whom some synthetic row is nearer than to any other real person."""
+    near = nearness(tables, task.workers)
+    return AttackFindings(
+        on_people={"membership": membership(tables, near)},
+        scores={
+            "nearest_synthetic": near.synthetic,
+            "nearest_other": near.other,
+            "density_ratio": near.density_ratio,
+        },
+    )

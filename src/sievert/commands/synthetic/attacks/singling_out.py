@@ -19,6 +19,7 @@ from sievert.commands.synthetic.attacks.evidence import SyntheticAttack, weigh
 from sievert.commands.synthetic.attacks.kernels import ALONE, Workers
 from sievert.commands.synthetic.attacks.orthants import count_in_orthants
 from sievert.commands.synthetic.attacks.tables import SyntheticTables
+from sievert.commands.synthetic.attacks.task import AttackFindings, AttackTask
 
 WIDEST = 3  # columns of a predicate
 MOST_CELLS = 4 * 10**6  # of a table of counts; beyond it, people are looked up in a tree
@@ -223,3 +224,17 @@ def _by_tree(
     np.add.at(hits, who[(own == 1) & (other == 0)], 1)
     np.add.at(hits, n + stranger[(own == 0) & (other == 1)], 1)
     return own, other, hits
+
+
+def attack_by_singling_out(tables: SyntheticTables, task: AttackTask) -> AttackFindings:
+    """Single people out by sets of up to three columns; the widest sets are the headline."""
+    by_width = {}
+    for width in range(1, min(WIDEST, len(tables.columns)) + 1):
+        counts = count_predicates(tables, width, task.workers)
+        by_width[width] = singling_out(tables, counts)
+    widest = by_width.pop(max(by_width))
+    return AttackFindings(
+        on_people={"singling_out": widest},
+        narrower=by_width,
+        scores={"singling_out": (counts.per_person > 0).astype(float)},
+    )
