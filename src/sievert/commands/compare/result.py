@@ -507,9 +507,3 @@ class Comparison(Result):
                 {"release": release.name, **dict(zip(FRAME_COLUMNS, row, strict=True))}
                 for row in rows
             )
-
-    def charts(self) -> dict[str, Any]:
-        """Vega-Lite dicts by name: the risk-utility map of each secret, and its limit if asked."""
-        from sievert.charts import of_comparison
-
-        return of_comparison(self)
