@@ -130,7 +130,7 @@ class Result(ShownResult):
         return ResultPages(self).charts()
 
     def charts_beside_page(self) -> Mapping[str, Any]:
-        """Draw the charts that are not on the page."""
+        """Draw the charts that are not on the page; refuse a result that has none to draw."""
         return {}
 
     def to_dict(self) -> dict[str, Any]:

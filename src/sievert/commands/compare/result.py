@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sievert.checks.spellings import Respelt
+from sievert.errors import require
 from sievert.estimators import InformationEstimate, SavedEstimate
 from sievert.formatting import own_name
 from sievert.losses import BY_ID
@@ -507,3 +508,12 @@ class Comparison(Result):
                 {"release": release.name, **dict(zip(FRAME_COLUMNS, row, strict=True))}
                 for row in rows
             )
+
+    def charts_beside_page(self) -> dict[str, Any]:
+        """Refuse a comparison without a secret: it has no map."""
+        require(
+            self.original.attribute,
+            "a map of risk and loss needs a secret",
+            hint="-s COLUMNS",
+        )
+        return {}
