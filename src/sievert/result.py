@@ -124,7 +124,13 @@ class Result(ShownResult):
         return False
 
     def charts(self) -> Mapping[str, Any]:
-        """Draw the charts of the command line's --charts."""
+        """Draw the charts of the command line's --charts: Vega-Lite dicts by name."""
+        from sievert.report.builder import ResultPages
+
+        return ResultPages(self).charts()
+
+    def charts_beside_page(self) -> Mapping[str, Any]:
+        """Draw the charts that are not on the page; refuse a result that has none to draw."""
         return {}
 
     def to_dict(self) -> dict[str, Any]:

@@ -520,3 +520,65 @@ def choose_engine("""
     rooms = "tests/unit/package/test_rooms.py"
     done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", rooms)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+DRAWING = '''"""Classes by their size."""
+
+from collections.abc import Iterator
+
+from sievert.charts import Bar, bars
+from sievert.report.overview import Overview
+from sievert.report.page import Picture, make_grid
+from sievert.report.parts import ReportPart
+
+
+def class_numbers(part: ReportPart) -> Iterator[Picture]:
+    """Draw how many classes have each size."""
+    spans = part.read(Overview).table.class_sizes
+    given = [Bar(row=str(span.least), number=span.classes) for span in spans if span.classes]
+    if given:
+        head = (part.say("size"), part.say("numbers_axis"))
+        grid = make_grid(part.say("behind"), head, [(bar.row, bar.number) for bar in given])
+        spec = bars(part.say("numbers_title"), (), given, axis=part.say("numbers_axis"))
+        yield Picture(spec, part.say("numbers_caption"), grid, name=("class_numbers",))
+'''
+CHART_TEXTS = {
+    "en": ("How many classes have each size", "Classes", "Few classes are large."),
+    "de": ("Wie viele Klassen jede Größe haben", "Klassen", "Wenige Klassen sind groß."),
+}
+DRAWN = """
+import sievert
+table = {"age": ["20", "20", "30", "40"]}
+spec = sievert.assess(table, "age").charts()["class_numbers"]
+print({row["row"]: row["number"] for row in spec["data"]["values"]})
+"""
+
+
+@pytest.mark.slow
+def test_the_recipe_for_a_chart_is_complete(project: Path) -> None:
+    steps = recipe("Add a chart")
+    folder = "src/sievert/commands/assess"
+    (project / folder / "class_chart.py").write_text(DRAWING, encoding="utf-8")
+    page = project / folder / "page.py"
+    near = "from sievert.commands.assess.near_numbers_chapter import"
+    edit(page, near, f"from sievert.commands.assess.class_chart import class_numbers\n{near}")
+    edit(page, "tuple(_sizes(part)),", "(*_sizes(part), *class_numbers(part)),")
+    for language, texts in CHART_TEXTS.items():
+        path = f"{folder}/texts/{language}.toml"
+        keys = ("numbers_title", "numbers_axis", "numbers_caption")
+        lines = "".join(f'{key} = "{text}"\n' for key, text in zip(keys, texts, strict=True))
+        edit(project / path, "\nsizes_below = ", f"\n{lines}sizes_below = ")
+        assert f"`{path}`" in steps
+    assert f"`{folder}/page.py`" in steps
+
+    assert run(project, "-c", DRAWN).stdout == "{'1': 2, '2': 1}\n"
+    (project / "t.csv").write_text("age\n20\n20\n30\n40\n", encoding="utf-8")
+    assess = ("-m", "sievert", "assess", "t.csv", "-q", "age", "--language", "de")
+    done = run(project, *assess, "--charts", "charts", "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    for name in ("charts/class_numbers.svg", "page.html"):
+        assert CHART_TEXTS["de"][0] in (project / name).read_text(encoding="utf-8"), name
+    names = ("report/test_languages", "report/test_text_keys", "package/test_rooms")
+    tests = (f"tests/unit/{name}.py" for name in names)
+    done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

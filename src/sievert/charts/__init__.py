@@ -7,17 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sievert.charts.curves import lines, of_approximate, of_compromises, of_reasoning
+    from sievert.charts.curves import lines
     from sievert.charts.drawing import BandPoint, Bar, Spec, band, bars
     from sievert.charts.rendering import check, svg, write
-    from sievert.charts.results import of_attacks, of_explanation, of_sizes
-    from sievert.charts.risk_utility_map import (
-        Dot,
-        of_comparison,
-        of_limit,
-        risk_utility_chart,
-        tradeoff,
-    )
+    from sievert.charts.results import of_attacks, of_explanation
+    from sievert.charts.risk_utility_map import Dot, risk_utility_chart, tradeoff
 
 __all__ = [
     "Bar",
@@ -29,23 +23,17 @@ __all__ = [
     "check",
     "risk_utility_chart",
     "lines",
-    "of_approximate",
     "of_attacks",
-    "of_comparison",
-    "of_compromises",
     "of_explanation",
-    "of_limit",
-    "of_reasoning",
-    "of_sizes",
     "svg",
     "tradeoff",
     "write",
 ]
 _HOMES = {
-    "curves": ("lines", "of_approximate", "of_compromises", "of_reasoning"),
+    "curves": ("lines",),
     "drawing": ("BandPoint", "Bar", "Spec", "band", "bars"),
-    "results": ("of_attacks", "of_explanation", "of_sizes"),
-    "risk_utility_map": ("Dot", "of_comparison", "of_limit", "risk_utility_chart", "tradeoff"),
+    "results": ("of_attacks", "of_explanation"),
+    "risk_utility_map": ("Dot", "risk_utility_chart", "tradeoff"),
     "rendering": ("check", "svg", "write"),
 }
 

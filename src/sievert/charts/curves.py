@@ -1,7 +1,6 @@
 """Curves: what is left to an intruder against what is known, and against the width of a window."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from sievert.charts.drawing import (
     CURVE_HEIGHT,
@@ -17,8 +16,7 @@ from sievert.charts.drawing import (
     shades,
     short_name,
 )
-from sievert.charts.results import file_name
-from sievert.formatting import make_unique, percent, printable, significant
+from sievert.formatting import make_unique, printable, significant
 
 DASHES: tuple[list[int], ...] = ([1, 0], [6, 3], [2, 3], [8, 3, 2, 3], [1, 2])
 WIDEST = 400  # points of a stair
@@ -77,56 +75,6 @@ def lines(
     return frame_chart(title, below, values, marks, CURVE_HEIGHT)
 
 
-UNITS = {"initial_entropy": "Bits", "area": "Bits times the unit of the column"}
-TITLES = {
-    "initial_entropy": "What an intruder still has to guess of {}",
-    "area": "How far off the guesses about {} are (area below H(epsilon))",
-}
-
-
-def of_compromises(compromises: Any) -> dict[str, Spec]:
-    """Entropy and area against the number of known columns, a line for each parameter."""
-    charts: dict[str, Spec] = {}
-    method = compromises.settings["method"]
-    for secret, curves in compromises.curves.items():
-        for number, unit in UNITS.items():
-            charts[file_name(charts, number, secret)] = lines(
-                TITLES[number].format(short_name(secret)),
-                (
-                    f"{method.capitalize()}: mean over all combinations of known values",
-                    "High is better protected",
-                ),
-                {
-                    _parameter(method, c.parameter): [
-                        (p.known, p.combinations[number].mean) for p in c.points
-                    ]
-                    for c in curves
-                },
-                across="Known columns",
-                up=unit,
-            )
-    return charts
-
-
-def of_approximate(curves: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
-    """H(eps) of each secret number in the worst class, beside that of the whole table."""
-    charts: dict[str, Spec] = {}
-    for secret, curve in curves.items():
-        steps = {"whole table": curve["table"]["steps"], "worst class": curve["worst"]["steps"]}
-        charts[file_name(charts, "approximate", secret)] = lines(
-            f"How near somebody comes to {short_name(secret)}",
-            (
-                "H(epsilon): bits left to guess for somebody content with a window of that width",
-                "Worst class: the one with the smallest area below the curve; low is riskier",
-            ),
-            close_stairs(steps),
-            across="Width of the window",
-            up="Bits",
-            stair=True,
-        )
-    return charts
-
-
 def close_stairs(
     curves: Mapping[str, Sequence[Sequence[float]]],
 ) -> dict[str, list[tuple[float, float]]]:
@@ -139,63 +87,9 @@ def close_stairs(
     }
 
 
-def _parameter(method: str, value: float | None) -> str:
-    if value is None:
-        return "as released"
-    return {"sampling": f"{100 * value:g} %", "query": f"Q = {value:g}"}.get(method, f"{value:g} %")
-
-
 PER_CENT = ".3~%"  # of an axis
 NARROWEST = 0.02  # of an axis of running means: less than that is no difference
 ROOM = 0.1  # beyond the outermost point
-
-
-WHO = (
-    ("attacker", "attacker_accuracy"),
-    ("attacker expects", "attacker_expects"),
-    ("learner", "learner_accuracy"),
-    ("guessing", "baseline"),
-)
-
-
-def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
-    """Attacker against learner and guessing, and running means of the chains, by secret."""
-    charts: dict[str, Spec] = {}
-    for secret, attack in attacks.items():
-        data = attack.to_dict()
-        name = short_name(secret)
-        intervals = data.get("intervals") or {}
-        given = [
-            Bar(
-                row=who,
-                number=value,
-                interval=tuple(intervals[key]) if intervals.get(key) else None,
-                text=percent(value),
-            )
-            for who, key in WHO
-            if data.get("converged") and (value := (data.get(key) or {}).get("value")) is not None
-        ]
-        if len(given) > 1:
-            charts[file_name(charts, "reasoning", secret)] = shares(
-                f"Attacker against learner: {name}",
-                (f"People whose {name} is named", "An attacker far above the learner is risky"),
-                given,
-                axis="Share of people",
-            )
-        places = (data.get("sampling") or {}).get("so_far")
-        if places:
-            number = str(data["sampling"]["least_agreed"]).replace("_", " ")
-            charts[file_name(charts, "chains", secret)] = running(
-                f"Convergence of the chains: {name}",
-                (f"Running mean of the number they agree on least: {number}",),
-                {
-                    f"chain {c + 1}": [(float(p["sweeps"]), p["by_chain"][c]) for p in places]
-                    for c in range(len(places[0]["by_chain"]))
-                },
-                across="Sweeps",
-                up="Running mean",
-            )
-    return charts
 
 
 def shares(title: str, below: Sequence[str], given: Iterable[Bar], *, axis: str) -> Spec:

@@ -3,7 +3,9 @@
 Names from the data are values of our own fields, never field names or expressions.
 """
 
+import itertools
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -99,6 +101,21 @@ def short_name(text: str, most: int = LONGEST) -> str:
     """
     text = printable(text[: most + 1])  # a cell may be a megabyte
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def chart_file_name(taken: Iterable[str], *parts: str) -> str:
+    """Join `parts` to a plain file name that is not `taken`, whatever the columns are called.
+
+    >>> chart_file_name([], "homogeneity", "../a b")
+    'homogeneity_a-b'
+    >>> chart_file_name(["shares_Age"], "shares", "age")
+    'shares_age_2'
+    """
+    plain = (re.sub(r"[^0-9A-Za-z_-]", "-", part) for part in parts)
+    text = "_".join(part.strip("-")[:40] or "x" for part in plain)
+    used = {t.casefold() for t in taken}
+    numbered = (f"{text}_{number}" for number in itertools.count(2))
+    return next(t for t in itertools.chain([text], numbered) if t.casefold() not in used)
 
 
 def number_axis(field: str, title: str, scale: Spec, **axis: Any) -> Spec:

@@ -1,12 +1,19 @@
 """Which charts a result has: attacks by column and by value, what is known, whose share it is."""
 
-import itertools
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sievert.attacks.attack import Attack, Attacks, Group
-from sievert.charts.drawing import LABEL, BandPoint, Bar, Spec, band, bars, short_name
+from sievert.charts.drawing import (
+    LABEL,
+    BandPoint,
+    Bar,
+    Spec,
+    band,
+    bars,
+    chart_file_name,
+    short_name,
+)
 from sievert.formatting import make_unique, percent, significant
 
 MOST_VALUES = 30
@@ -48,7 +55,7 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
             if target in attacks.get(attack, ())
         }
         if chosen:
-            charts[file_name(charts, attack, target)] = bars(
+            charts[chart_file_name(charts, attack, target)] = bars(
                 title, (f"{RATE} of {what} by column", SCALE), _by_column(chosen), axis=RATE
             )
         columns = dict.fromkeys(c for each in chosen.values() for c in each.columns)
@@ -56,7 +63,7 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
             values = list(_by_value(chosen, column))
             if values:
                 with_it = (a.columns[column] for a in chosen.values() if column in a.columns)
-                charts[file_name(charts, attack, target, "by", column)] = bars(
+                charts[chart_file_name(charts, attack, target, "by", column)] = bars(
                     f"{title} by value of {short_name(column)}",
                     (f"{RATE} of each value, worst first; a rare value has a high one", SCALE),
                     values,
@@ -147,7 +154,7 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
             if rate["max"] is not None
         ]
         if points:
-            charts[file_name(charts, "knowledge", target)] = band(
+            charts[chart_file_name(charts, "knowledge", target)] = band(
                 "What is given away by how many columns are known",
                 [f"{RATE} of {what}: most, mean and least over the subsets", SCALE, *partly],
                 points,
@@ -158,7 +165,7 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
         rate = _rate(shares, secret)
         if rate["columns"]:
             whole = significant(rate["whole"])
-            charts[file_name(charts, "shares", target)] = bars(
+            charts[chart_file_name(charts, "shares", target)] = bars(
                 "Each column's share of what is given away",
                 [f"{RATE} of {what}: Shapley values, which add up to {whole}", *sampled],
                 _shares(rate["columns"]),
@@ -179,48 +186,3 @@ def _shares(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
         interval = (chosen["low"], chosen["high"]) if "low" in chosen else None
         note = "" if chosen["share"] is None else f" = {percent(chosen['share'])}"
         yield Bar(row=row, number=chosen["value"], interval=interval, note=note)
-
-
-# -- assessments ----------------------------------------------------------------------------------
-
-
-def of_sizes(spans: Sequence[Mapping[str, Any]]) -> dict[str, Spec]:
-    """Records by the size of their class.
-
-    >>> import sievert
-    >>> assessment = sievert.assess({"zip": ["1", "1", "2"]}, ["zip"])
-    >>> spec = of_sizes(assessment.table["class_sizes"])["class_sizes"]
-    >>> [(row["row"], row["number"]) for row in spec["data"]["values"]]
-    [('1', 1), ('2', 2)]
-    """
-    chosen = [
-        Bar(row=_size(s["least"], s["most"]), number=s["records"]) for s in spans if s["records"]
-    ]
-    if not chosen:
-        return {}
-    below = ("Whoever is alone in a class can be found; the further down, the better hidden",)
-    return {
-        "class_sizes": bars("Records by the size of their class", below, chosen, axis="Records")
-    }
-
-
-def _size(least: int, most: int | None) -> str:
-    if most is None:
-        return f"{least:,} and more"
-    return f"{least:,}" if most == least else f"{least:,} to {most:,}"
-
-
-# -- names ----------------------------------------------------------------------------------------
-
-
-def file_name(taken: Iterable[str], *parts: str) -> str:
-    """A name that is a plain file name everywhere, whatever the columns are called.
-
-    >>> file_name([], "homogeneity", "../a b"), file_name(["shares_Age"], "shares", "age")
-    ('homogeneity_a-b', 'shares_age_2')
-    """
-    plain = (re.sub(r"[^0-9A-Za-z_-]", "-", part) for part in parts)
-    text = "_".join(part.strip("-")[:40] or "x" for part in plain)
-    used = {t.casefold() for t in taken}
-    numbered = (f"{text}_{number}" for number in itertools.count(2))
-    return next(t for t in itertools.chain([text], numbered) if t.casefold() not in used)

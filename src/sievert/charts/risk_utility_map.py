@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sievert.charts.drawing import (
     CURVE_HEIGHT,
@@ -25,8 +24,6 @@ from sievert.charts.placement import (
     number_points,
     stack_labels,
 )
-from sievert.charts.results import file_name
-from sievert.errors import require
 from sievert.formatting import make_unique, say, significant
 
 ROOM = 1.08  # beyond the outermost point
@@ -219,61 +216,6 @@ def _labels(dots: Sequence[Dot], high: float, line: float) -> Iterator[tuple[str
     return zip(names, dots, stack_labels([(d.across, d.up) for d in dots], high, line), strict=True)
 
 
-def of_comparison(comparison: Any) -> dict[str, Spec]:
-    """The risk-utility map of each secret of a comparison."""
-    require(
-        comparison.original.attribute,
-        "a map of risk and loss needs a secret",
-        hint="-s COLUMNS",
-    )
-    charts: dict[str, Spec] = {}
-    for secret, before in comparison.original.attribute.items():
-        whole = significant(before.whole.corrected)
-        charts[file_name(charts, "map", secret)] = risk_utility_chart(
-            f"What each release discloses, and what it has lost of {short_name(secret)}",
-            (
-                f"Lost: I(X;Y) - I(X';Y) beyond chance, of {whole} bits, with its interval of 95 %",
-                "Disclosed: I(X';X), bits per record. Down and to the left is better",
-            ),
-            (_dot(release, secret) for release in comparison.releases),
-            across="Information loss, bits",
-            up="Identity disclosure, bits",
-        )
-    for secret, limit in comparison.limits.items():
-        charts[file_name(charts, "limit", secret)] = limit_chart(
-            f"What each release tells of {short_name(secret)}, and the least that it could",
-            (
-                "A point straight above the curve tells more than its distortion needs",
-                "Curve: the best releases there are"
-                + ("" if limit.merged else "; dashed: what no release is below"),
-                "Distortion: mean share of quasi-identifiers read wrongly",
-            ),
-            [(p.at, p.objective, None if limit.merged else p.bound) for p in limit.points],
-            (_release_dot(release, secret) for release in comparison.releases),
-        )
-    return charts
-
-
-def _release_dot(release: Any, secret: str) -> Dot:
-    at = release.limit[secret]
-    least = at.disclosed if at.least is None else at.least
-    return Dot(
-        name=release.name, across=at.distortion, up=at.disclosed, interval=(least, at.disclosed)
-    )
-
-
-def _dot(release: Any, secret: str) -> Dot:
-    lost = release.disclosed.loss[secret].whole
-    low, high = lost.interval
-    return Dot(
-        name=release.name,
-        across=min(max(lost.beyond, low), high),
-        up=release.disclosed.identity.whole.value,
-        interval=(low, high),
-        hollow=bool(release.dominated_by),
-    )
-
-
 # Kinds of curves and points; their words: charts.KIND.
 BEST = "best"
 LEAST = "least"
@@ -282,15 +224,6 @@ ASKED = "asked"
 DASHES: dict[str, list[int]] = {BEST: [1, 0], LEAST: [3, 3]}
 PALE = "#bbbbbb"
 SHAPES = {RECODED: "square", ASKED: "diamond"}
-AXES = {  # of each model: across, up
-    1: ("Distortion", "Bits disclosed of the secret"),
-    2: ("Bits disclosed of the secret", "Distortion"),
-    3: ("Bits lost of the secret", "Bits told of who is who"),
-    4: ("Bits told of who is who", "Bits lost of the secret"),
-    "funnel": ("Bits kept of the values", "Bits disclosed of the secret"),
-    "identity": ("Distortion", "Bits told of who is who"),
-    "identity reverse": ("Bits told of who is who", "Distortion"),
-}
 
 
 def tradeoff(
@@ -355,37 +288,3 @@ def tradeoff(
             }
         )
     return frame_chart(title, below, values, layers, CURVE_HEIGHT)
-
-
-def of_limit(limits: Any) -> dict[str, Spec]:
-    """The curve of each alphabet, with the best recodings into intervals where it is ordered."""
-    charts: dict[str, Spec] = {}
-    model = limits.settings.model
-    secret = ", ".join(limits.roles.sensitive) or "the values themselves"
-    for part in limits.parts:
-        points = [p for p in part.points if p.objective is not None and p.bound is not None]
-        lines = [
-            each for p in points for each in ((BEST, p.at, p.objective), (LEAST, p.at, p.bound))
-        ]
-        marks = [(ASKED, p.at, p.objective, "") for p in points if p.asked]
-        ends = ("distortion", "risk") if model in (1, "identity") else ("risk", "distortion")
-        marks += [
-            (RECODED, *(getattr(r, end) for end in ends), f" ({r.intervals})")
-            for r in part.recodings
-        ]
-        if not lines:
-            continue
-        columns = ", ".join(short_name(c) for c in part.columns)
-        charts[file_name(charts, "limit", *part.columns[:3])] = tradeoff(
-            f"The best release of {short_name(columns, 80)}",
-            (
-                f"What is secret: {short_name(secret, 80)}. Distortion: {part.words}",
-                "Below the dashed line nothing is possible; far above the line a method leaves "
-                "something on the table",
-            ),
-            lines,
-            marks,
-            across=AXES[model][0],
-            up=AXES[model][1],
-        )
-    return charts

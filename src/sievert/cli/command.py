@@ -57,7 +57,7 @@ class PageCall:
         from sievert.report.parts import ResultContent
 
         pages = ResultPages(ResultContent(shown), settings.language, line)
-        outputs.write(pages, lambda: pages.pictures() or result.charts(), timed=result)
+        outputs.write(pages, timed=result)
         outputs.write_limits(pages.result, settings.policy)
         if settings.json != "-":
             from sievert.report import terminal

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from sievert.report.builder import ReportSettings, ResultPages
     from sievert.report.page import Page
     from sievert.report.parts import ResultContent
-
-Draw = Callable[[], Mapping[str, Any]]
 
 
 class PageFiles(Protocol):
@@ -118,10 +116,10 @@ class Outputs:
             elif before is not None:
                 tell(f"not written: {printable(str(path))} is from an earlier run\n")
 
-    def write(self, pages: ResultPages, draw: Draw, *, timed: Result) -> None:
+    def write(self, pages: ResultPages, *, timed: Result) -> None:
         """Write numbers first, so that they are there even if a page or a chart fails.
 
-        `draw` makes the charts, and `timed` has the time of each step.
+        `timed` has the time of each step.
         """
         settings = self.settings
         force = settings.force
@@ -129,7 +127,7 @@ class Outputs:
         if folder is not None:
             from sievert import charts
 
-            specs = draw()
+            specs = pages.charts()
             hint = "--attacks, -q COLUMNS, or a secret of numbers"
             require(specs, "no chart can be drawn of this", hint=hint)
             charts.check(folder, specs, sources=self.inputs, force=force)

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from sievert import files
+from sievert.charts.drawing import chart_file_name
 from sievert.errors import UsageError, require
 from sievert.formatting import ENGLISH
 from sievert.measures import BY_ID as MEASURES
@@ -162,13 +163,20 @@ class ResultPages:
             fits = self._draft.parts[0].kind == "assess"
             return replace(page, commands=words, fits=fits)
 
-    def pictures(self) -> dict[str, Spec]:
-        """The charts of the page that are files of their own, by their names."""
-        if self.result.shared:
-            return {}
-        with self._draft.texts.spoken():
-            blocks = walk(self._draft.chapters(""))
-            return {b.name: b.spec for b in blocks if isinstance(b, Picture) and b.name}
+    def charts(self) -> dict[str, Spec]:
+        """Draw the charts by the names of their files: the pictures of the page that have a name.
+
+        A picture is drawn here even where a page has no room for it. Charts that no page shows
+        come first.
+        """
+        texts = read_texts(None, self.language)
+        part = replace(make_part(self.result, 1, texts), every_picture=True)
+        charts = dict(self.result.result.charts_beside_page())
+        with texts.spoken():
+            for block in walk(PageDraft([part]).chapters("")):
+                if isinstance(block, Picture) and block.name:
+                    charts[chart_file_name(charts, *block.name)] = block.spec
+        return charts
 
 
 class PageDraft:

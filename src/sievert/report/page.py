@@ -61,14 +61,14 @@ class Picture:
     """A chart, what to see in it, and the table of its numbers.
 
     A terminal shows the table of one for the `screen`, and all of the others on demand. One with a
-    `name` is also a file of --charts, which is called that.
+    `name` is also a file of --charts: its parts are joined, and `frontier` is `frontier.svg`.
     """
 
     spec: Spec
     caption: str
     behind: Grid
     screen: bool = False
-    name: str = ""
+    name: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

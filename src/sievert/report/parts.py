@@ -136,6 +136,7 @@ class ReportPart:
     result: Any = None
     # What was read back from the JSON, by the kind of result.
     read_back: dict[type, Any] = field(default_factory=dict, repr=False, compare=False)
+    every_picture: bool = False  # for --charts: also the pictures that are too many for a page
 
     @property
     def texts(self) -> Texts:
@@ -156,6 +157,10 @@ class ReportPart:
     def rows(self) -> int:
         """The number of records of the table."""
         return int(self.data["table"]["rows"])
+
+    def pictured(self, number: int, most: int) -> bool:
+        """Whether picture `number` is drawn: a page has room for the first `most`."""
+        return self.every_picture or number <= most
 
     def say(self, key: str, /, **values: object) -> str:
         """A text of this part's own section."""

@@ -24,6 +24,7 @@ from sievert.charts.rendering import draw, fit
 from sievert.commands.report.run import build_page
 from sievert.errors import InvariantError, UsageError
 from sievert.report import html
+from sievert.report.builder import ResultPages
 
 pytest.importorskip("vl_convert")
 
@@ -188,6 +189,26 @@ def test_only_the_highest_of_many() -> None:
     assert spec is not None
     by_value = charts.of_attacks({"": spec})["homogeneity_s_by_n"]
     assert len(numbers(by_value)) == 30 and "The 30 highest of 200" in by_value["description"]
+
+
+def test_charts_are_the_pictures_of_the_page() -> None:
+    """Also those that are too many for a page, each under a name of its own."""
+    random = Random(3)
+    secrets = ["a", "b", "c", "x y", "x-y"]
+    table = {"zip": [random.choice("012") for _ in range(60)]}
+    table |= {secret: [str(random.randint(1, 9)) for _ in range(60)] for secret in secrets}
+    types = dict.fromkeys(secrets, "int")
+    found = sievert.compromise(table, "zip", secrets, types=types, replicates=1)
+    drawn = found.charts()
+    assert list(drawn) == [
+        f"{number}_{name}"
+        for name in ("a", "b", "c", "x-y", "x-y_2")
+        for number in ("initial_entropy", "area")
+    ]
+    named = [picture for picture in build_page([found]).pictures() if picture.name]
+    assert [picture.spec for picture in named] == [*drawn.values()][: len(named)]
+    assert 0 < len(named) < len(drawn)
+    assert ResultPages(found, "de").charts()["area_a"] != drawn["area_a"]
 
 
 # -- pictures -------------------------------------------------------------------------------------

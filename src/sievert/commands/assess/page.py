@@ -279,7 +279,7 @@ def _sizes(part: ReportPart) -> Iterator[Picture]:
         body = ((name, *counts) for name, counts in rows)
         grid = make_grid(part.say("behind"), (part.say("size"), *heads), body)
         spec = bars(part.say("sizes_below"), (), given, axis=heads[0])
-        yield Picture(spec, part.say("sizes_caption"), grid)
+        yield Picture(spec, part.say("sizes_caption"), grid, name=("class_sizes",))
 
 
 def _span(part: ReportPart, span: ClassSpan) -> str:

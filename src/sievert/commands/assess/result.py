@@ -86,13 +86,11 @@ class Assessment(Result):
         best = self.options.best
         return best is not None and best.levels is not None
 
-    def charts(self) -> dict[str, Any]:
-        """Draw sizes of classes, what attacks find, and how near a number is."""
-        from sievert.charts import of_approximate, of_attacks, of_sizes
+    def charts_beside_page(self) -> dict[str, Any]:
+        """Draw what the attacks find, by column and by value."""
+        from sievert.charts import of_attacks
 
-        sizes = of_sizes(self.table.get("class_sizes", ()))
-        attacks = of_attacks({"": self.attacks or {}})
-        return sizes | attacks | of_approximate(self.approximate)
+        return of_attacks({"": self.attacks or {}})
 
     def _content(self) -> dict[str, Any]:
         return {

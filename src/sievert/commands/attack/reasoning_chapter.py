@@ -207,7 +207,7 @@ def _blocks(part: ReportPart, i: int, secret: str, attack: Attack) -> Iterator[B
     if which not in ("randomised", "unreadable"):
         how = (
             *_how(part, attack),
-            *_chains(part, secret, attack, drawn=i <= DRAWN),
+            *_chains(part, secret, attack, drawn=part.pictured(i, DRAWN)),
             *_sensitivity(part, attack),
         )
         yield Chapter(texts("reasoned.how_title"), part.anchor(f"reason{i}-how"), how)
@@ -235,7 +235,7 @@ def _beliefs(
     title = texts("reasoned.chart", secret=name)
     rows = ((Link(bar.row, WHO[who][1]), bar.text) for bar, who in zip(bars, places, strict=True))
     grid = make_grid(title, (texts("reasoned.who"), texts("reasoned.named")), rows)
-    if i > DRAWN or all(bar.number is None for bar in bars):
+    if not part.pictured(i, DRAWN) or all(bar.number is None for bar in bars):
         return grid
     if "expects" in places:
         key = "reasoned.caption_expects"
@@ -244,7 +244,7 @@ def _beliefs(
     else:
         key = "reasoned.caption_exact"
     spec = shares(title, (texts("reasoned.below", secret=name),), bars, axis=texts("reasoned.axis"))
-    return Picture(spec, texts(key), grid, screen=True)
+    return Picture(spec, texts(key), grid, screen=True, name=("reasoning", secret))
 
 
 # -- for the operator -----------------------------------------------------------------------------
@@ -377,7 +377,7 @@ def _running(
     below = texts("reasoned.running_below")
     up = texts("reasoned.running_up")
     spec = running(title, (below,), points, across=across, up=up)
-    yield Picture(spec, texts("reasoned.running_caption"), grid)
+    yield Picture(spec, texts("reasoned.running_caption"), grid, name=("chains", secret))
 
 
 def _sensitivity(part: ReportPart, attack: Attack) -> Iterator[Block]:

@@ -280,8 +280,8 @@ class Attacks(Result):
             for v in attack.numbers.values()
         )
 
-    def charts(self) -> dict[str, Any]:
-        """Vega-Lite dicts by name: the attacks by column and by value, attacker against learner."""
-        from sievert.charts import of_attacks, of_reasoning
+    def charts_beside_page(self) -> dict[str, Any]:
+        """Draw the attacks by column and by value."""
+        from sievert.charts import of_attacks
 
-        return of_attacks({"": self.attacks}) | of_reasoning(self.attacks.get("reasoning", {}))
+        return of_attacks({"": self.attacks})

@@ -179,7 +179,8 @@ def _records(view: ComparisonView) -> Iterator[Row]:
 
 def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
     """What each release tells of one secret, what it has lost of it, and how far it could go."""
-    name, pictured = view.writer.name(secret), number <= MOST_PICTURED
+    name = view.writer.name(secret)
+    pictured = view.pictured(number, MOST_PICTURED)
     chance = tuple(_chance(view, secret))
     lead = Paragraph(" ".join(_keeps(view, secret)), "lead")
     blocks = (
@@ -229,7 +230,7 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
         up=head[3],
     )
     grid = make_grid(view.say("map_caption", secret=name), head, rows)
-    yield Picture(spec, view.say("map_see"), grid)
+    yield Picture(spec, view.say("map_see"), grid, name=("map", secret))
 
 
 def _marked(view: ComparisonView, release: ReleaseTexts) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sievert.checks.spellings import Respelt
+from sievert.errors import require
 from sievert.estimators import InformationEstimate, SavedEstimate
 from sievert.formatting import own_name
 from sievert.losses import BY_ID
@@ -508,8 +509,11 @@ class Comparison(Result):
                 for row in rows
             )
 
-    def charts(self) -> dict[str, Any]:
-        """Vega-Lite dicts by name: the risk-utility map of each secret, and its limit if asked."""
-        from sievert.charts import of_comparison
-
-        return of_comparison(self)
+    def charts_beside_page(self) -> dict[str, Any]:
+        """Refuse a comparison without a secret: it has no map."""
+        require(
+            self.original.attribute,
+            "a map of risk and loss needs a secret",
+            hint="-s COLUMNS",
+        )
+        return {}

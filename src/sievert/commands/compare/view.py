@@ -231,7 +231,14 @@ def _begins_at_nothing(ends: Ends) -> bool:
 def comparison_view(part: ReportPart) -> ComparisonView:
     """A comparison in the words of its part of a page."""
     result = part.read(Comparison)
-    return ComparisonView(part.kind, part.data, part.writer, part.number, result)
+    return ComparisonView(
+        kind=part.kind,
+        data=part.data,
+        writer=part.writer,
+        number=part.number,
+        result=result,
+        every_picture=part.every_picture,
+    )
 
 
 def _lowest(
@@ -318,10 +325,11 @@ def limit_chapter(
     curve = _curve(view, limit)
     grid = _grid(view, name, each, curve)
     drawn = [d for d in each if None not in (d.distortion.number, d.told.number)]
-    picture = pictured and drawn and len(curve) > 1
+    fewest = 1 if view.every_picture else 2
+    picture = pictured and drawn and len(curve) >= fewest
     inner = (
         BulletList(tuple(_sentence(view, d) for d in each)),
-        _picture(view, name, drawn, curve, grid, merged=limit.merged) if picture else grid,
+        _picture(view, secret, drawn, curve, grid, merged=limit.merged) if picture else grid,
         *(Paragraph(text, "note") for text in _notes(view, limit)),
         Paragraph(view.say("limit_reading"), "reading"),
     )
@@ -365,12 +373,12 @@ def _picture(
         across = d.distortion.number or 0.0
         dots.append(Dot(name=d.release, across=across, up=told, interval=(low, told)))
     spec = limit_chart(
-        view.say("limit_chart", secret=secret),
+        view.say("limit_chart", secret=view.writer.name(secret)),
         [view.say("limit_below_merged" if merged else "limit_below")],
         [(at.number or 0.0, least.number or 0.0, bound.number) for at, least, bound in curve],
         dots,
     )
-    return Picture(spec, view.say("limit_see"), grid)
+    return Picture(spec, view.say("limit_see"), grid, name=("limit", secret))
 
 
 def _grid(

@@ -127,7 +127,8 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
     """Everything below the heading of this result."""
     for number, view in enumerate(_views(part), 1):
         for key, write in {"left": _left, "whom": _targets, "useful": _useful}.items():
-            title, inner = _title(view, key), tuple(write(view, pictures=number <= MOST_SECRETS))
+            title = _title(view, key)
+            inner = tuple(write(view, pictures=part.pictured(number, MOST_SECRETS)))
             anchor = part.anchor(f"secret{number}-{key}")
             if inner:
                 yield Chapter(title, anchor, inner, screen=number == 1 and key != "useful")
@@ -209,15 +210,16 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Grid 
     grid = view.grid(keys.table, ["parameter"], rows, more=known, secret=view.name)
     if not pictures or not points:
         return grid
-    first = view.say("lines_first", shown=MOST_LINES, of=len(points))
+    most = len(points) if view.every_picture else MOST_LINES
+    first = view.say("lines_first", shown=most, of=len(points))
     spec = lines(
         view.say(keys.chart, secret=view.name),
-        [view.say(keys.below), *([first] if len(points) > MOST_LINES else ())],
-        dict(list(points.items())[:MOST_LINES]),
+        [view.say(keys.below), *([first] if len(points) > most else ())],
+        dict(list(points.items())[:most]),
         across=view.say("known_axis"),
         up=view.say(keys.axis),
     )
-    return Picture(spec, view.say(keys.caption), grid)
+    return Picture(spec, view.say(keys.caption), grid, name=(number, view.secret))
 
 
 def _targets(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:

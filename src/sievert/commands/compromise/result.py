@@ -133,9 +133,3 @@ class Compromises(Result):
             for over in ("combinations", "records")
             for number, summary in getattr(p, over).items()
         )
-
-    def charts(self) -> dict[str, Any]:
-        """Vega-Lite dicts by name: entropy and area against what is known, of each secret."""
-        from sievert.charts import of_compromises
-
-        return of_compromises(self)

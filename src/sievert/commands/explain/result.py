@@ -64,8 +64,8 @@ class Explanation(Result):
             for secret in (None, *subset.inference)
         )
 
-    def charts(self) -> dict[str, Any]:
-        """Vega-Lite dicts by name: the curve of what is known, and each column's share."""
+    def charts_beside_page(self) -> dict[str, Any]:
+        """Draw the curve of what is known, and each column's share."""
         from sievert.charts import of_explanation
 
         return of_explanation(self.chapters)

@@ -167,10 +167,12 @@ def _alphabet(view: LimitView, number: int) -> Iterator[Block | Chapter]:
         released=view.writer.count(alphabet.result.released),
     )
     yield Paragraph(distortion if view.result.settings.gaussian else f"{sizes} {distortion}")
-    if len(alphabet.points) + len(alphabet.recodings) > len(_chosen(alphabet)):
+    all_chosen = len(alphabet.points) + len(alphabet.recodings) <= len(_chosen(alphabet))
+    if view.part.every_picture or not all_chosen:
         grid = _grid(view, alphabet)
-        spec = _picture(view, alphabet) if number <= MOST_PICTURED else None
-        yield grid if spec is None else Picture(spec, view.say("see"), grid)
+        spec = _picture(view, alphabet) if view.part.pictured(number, MOST_PICTURED) else None
+        name = ("limit", *alphabet.result.columns[:3])
+        yield grid if spec is None else Picture(spec, view.say("see"), grid, name=name)
     yield from _channel(view, number)
 
 
@@ -200,13 +202,14 @@ def _point_cells(point: CurvePointTexts, more: Sequence[str]) -> tuple[object, .
 
 
 def _picture(view: LimitView, alphabet: AlphabetTexts) -> dict[str, Any] | None:
-    """The curve; none of a single point."""
+    """Draw the curve; on a page none of a single point."""
     places: dict[tuple[float, float], float | None] = {}
     for p in alphabet.points:
         at, best, bound = (p.numbers[k].number for k in ("at", "objective", "bound"))
         if at is not None and best is not None:
             places.setdefault((at, best), bound)
-    if len({at for at, _ in places}) < 2:
+    fewest = 1 if view.part.every_picture else 2
+    if len({at for at, _ in places}) < fewest:
         return None
     lines = [
         line

@@ -391,9 +391,3 @@ class Limited(Result):
             for p in self.points
             for name, unit in p.to_dict()["units"].items()
         )
-
-    def charts(self) -> dict[str, Any]:
-        """Vega-Lite dicts by name: the curve of each alphabet."""
-        from sievert.charts import of_limit
-
-        return of_limit(self)

@@ -267,7 +267,7 @@ def frontier_chapters(part: ReportPart) -> Iterator[Chapter]:
     blocks: tuple[Block, ...] = (
         Paragraph(part.say("frontier_reading", meets=meets, optimal=optimal), "lead"),
         *_limit(part, frontier),
-        Picture(spec, part.say("frontier_see"), grid, screen=True, name="frontier"),
+        Picture(spec, part.say("frontier_see"), grid, screen=True, name=("frontier",)),
     )
     yield Chapter(part.say("frontier_title"), part.anchor("frontier"), blocks, screen=True)
 

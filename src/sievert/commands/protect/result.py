@@ -163,11 +163,5 @@ class Protected(Result):
             "gap": None if finer or least is None else release.disclosed - least,
         }
 
-    def charts(self) -> dict[str, Any]:
-        """Vega-Lite dicts by name: the frontier, as it is on the page."""
-        from sievert.report.builder import ResultPages
-
-        return ResultPages(self).pictures()
-
     def _rows(self) -> Iterator[dict[str, Any]]:
         return ({"column": name, **vars(column)} for name, column in self.columns.items())
