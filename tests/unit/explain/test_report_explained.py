@@ -14,6 +14,7 @@ import pytest
 
 import sievert
 from sievert.commands.explain import page as explained
+from sievert.commands.explain.view import columns_view
 from sievert.formatting import percent, significant
 from sievert.policy import Verdict
 from sievert.report import builder, terminal, texts
@@ -268,8 +269,8 @@ def test_first_screen() -> None:
     assert found_ == f"{percent(alone / ROWS)} are unique in the table."
     assert f"{alone:,} of {ROWS} people are the only one" in drives
     assert f"instead of {alone:,}" in helps
-    pair = explained.explain_columns.order_sets(explained.ExplanationView(**vars(part())), 2)[0]
-    some = pair["reidentification"]["unique_count"]
+    pair = explained.explain_columns.order_sets(columns_view(part()), 2)[0]
+    some = pair.reidentification["unique_count"]
     assert f"Whoever knows age and zip singles out {some:,} of the {alone:,} people" in enough
     ((ranked, _),) = explained.points(part("ranking"))
     assert "from the other" in ranked
