@@ -14,6 +14,7 @@ import pytest
 
 import sievert
 from sievert.commands.explain import page as explained
+from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.view import columns_view
 from sievert.formatting import percent, significant
 from sievert.policy import Verdict
@@ -342,6 +343,14 @@ class Saved:
 
     def to_dict(self) -> dict[str, Any]:
         return self.data
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_saved_explanation_is_read_back(kind: str) -> None:
+    back = Explanation.from_dict(found(kind))
+    assert json.loads(json.dumps(back.to_dict())) == found(kind)
+    assert builder.screen(back).chapters == builder.screen(Saved(found(kind))).chapters
+    assert back.subsets == (() if back.columns is None else columns_view(part(kind)).subsets)
 
 
 # -- why, on a decision page ----------------------------------------------------------------------
