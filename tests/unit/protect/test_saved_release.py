@@ -9,7 +9,7 @@ import pytest
 
 import sievert
 from sievert.commands.protect.content import ProtectedContent
-from sievert.commands.report.api import SavedResult
+from sievert.commands.report.run import SavedResult
 from sievert.formatting.recognition import recognise_all
 from sievert.report import html
 from sievert.report.builder import ReportSettings, build
