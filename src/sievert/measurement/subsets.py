@@ -66,6 +66,15 @@ class Subset:
     reidentification: Numbers
     inference: Mapping[str, Numbers] = field(default_factory=dict)
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Subset":
+        """Read an entry of the JSON."""
+        return cls(
+            columns=tuple(data["columns"]),
+            reidentification=data["reidentification"],
+            inference=data["inference"],
+        )
+
     def numbers(self, secret: str | None) -> Numbers:
         """The measures of one sensitive attribute, or of re-identification if `secret` is None."""
         return self.reidentification if secret is None else self.inference[secret]

@@ -15,6 +15,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.counts.cube import Cube, run_starts
 from sievert.numerics.special_functions import wilson
+from sievert.renamed import SubscriptedRecord
 
 MOST_PAIRS = 2 * 10**7  # pairs of classes of people that are counted one by one
 SAMPLES = 10_000
@@ -22,7 +23,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unicity:
+class Unicity(SubscriptedRecord):
     """The share of choices of m sightings that single a person out; an interval where sampled."""
 
     sightings: int

@@ -12,7 +12,7 @@ from sievert.formatting import make_unique
 from sievert.report.explanation import ColumnShapley, NumberedValue, PopulationChapter
 from sievert.report.overview import Overview
 from sievert.report.page import Block, Chapter, Grid, Link, Picture, make_grid
-from sievert.report.parts import LONGEST, Data, NumberText, ReportPart
+from sievert.report.parts import LONGEST, NumberText, ReportPart
 
 MANY = 5  # columns that are named one by one
 MOST_SECRETS = 3
@@ -54,27 +54,7 @@ class ExplanationView(ReportPart):
         """The number of people or records that were counted; some may be left out."""
         return self.read(PopulationChapter).sample
 
-    @cached_property
-    def subsets(self) -> Sequence[Data]:
-        """Every measured set of known columns; the last is all of them."""
-        return list(self.data["subsets"]["list"])
-
-    @property
-    def whole(self) -> Data:
-        """What all columns together give away."""
-        return self.subsets[-1]
-
     # -- numbers --------------------------------------------------------------------------------
-
-    def alone(self, subset: Data) -> NumberText:
-        """How many people are unique."""
-        return self.writer.count(subset["reidentification"]["unique_count"])
-
-    def of_all(self, alone: NumberText) -> NumberText:
-        """A count of people as a share of all."""
-        if alone.number is None or not self.records:
-            return alone
-        return self.writer.share(alone.number / self.records)
 
     def shares(self, secret: str | None) -> dict[str, NumberText]:
         """The part of the whole that each column carries, in whole per cent that add up to 100."""
@@ -105,13 +85,6 @@ class ExplanationView(ReportPart):
         secrets = [self.say("rate_of", name=self.labels[s]) for s in self.secrets[:MOST_SECRETS]]
         exact = [self.say(EXACT_HEADS[measure]) for measure in more]
         return [self.say("rate_of_finding"), *secrets, *exact]
-
-    def rates(self, subset: Data, more: Iterable[str] = ()) -> list[NumberText]:
-        """What stands below these heads."""
-        numbers, exact = subset["reidentification"], self.writer.number
-        each = {None: numbers} | {s: subset["inference"][s] for s in self.secrets[:MOST_SECRETS]}
-        rates = (self.writer.share(target["discrimination_rate"]) for target in each.values())
-        return [*rates, *(exact(numbers[m]) for m in more)]
 
     def rows_first(self, shown: int, of: int) -> str:
         """That only the first rows are shown, where there are more."""
@@ -162,11 +135,6 @@ class ExplanationView(ReportPart):
         """The same with the name of its column before it."""
         name = self.value_of(value)
         return self.say("value_of", column=self.column_names[value.column], value=name)
-
-    def coarser(self, change: Data) -> str:
-        """One way to make a column coarser, in words."""
-        column = self.column_names[change["column"]]
-        return self.say("remedy_coarser", column=column, how=self.texts.remark(change["how"]))
 
 
 def explanation_view(part: ReportPart) -> ExplanationView:

@@ -14,6 +14,8 @@ import pytest
 
 import sievert
 from sievert.commands.explain import page as explained
+from sievert.commands.explain.result import Explanation
+from sievert.commands.explain.view import columns_view
 from sievert.formatting import percent, significant
 from sievert.policy import Verdict
 from sievert.report import builder, terminal, texts
@@ -268,8 +270,8 @@ def test_first_screen() -> None:
     assert found_ == f"{percent(alone / ROWS)} are unique in the table."
     assert f"{alone:,} of {ROWS} people are the only one" in drives
     assert f"instead of {alone:,}" in helps
-    pair = explained.explain_columns.order_sets(explained.ExplanationView(**vars(part())), 2)[0]
-    some = pair["reidentification"]["unique_count"]
+    pair = explained.explain_columns.order_sets(columns_view(part()), 2)[0]
+    some = pair.reidentification["unique_count"]
     assert f"Whoever knows age and zip singles out {some:,} of the {alone:,} people" in enough
     ((ranked, _),) = explained.points(part("ranking"))
     assert "from the other" in ranked
@@ -341,6 +343,14 @@ class Saved:
 
     def to_dict(self) -> dict[str, Any]:
         return self.data
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_saved_explanation_is_read_back(kind: str) -> None:
+    back = Explanation.from_dict(found(kind))
+    assert json.loads(json.dumps(back.to_dict())) == found(kind)
+    assert builder.screen(back).chapters == builder.screen(Saved(found(kind))).chapters
+    assert back.subsets == (() if back.columns is None else columns_view(part(kind)).subsets)
 
 
 # -- why, on a decision page ----------------------------------------------------------------------

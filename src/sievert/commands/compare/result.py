@@ -1,5 +1,6 @@
 """The result of `sievert compare`: releases of one original, side by side."""
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from sievert.losses.loss import Loss
 from sievert.measures.measure import Value, read_values
 from sievert.pairing.evidence import STATED, Pairing
 from sievert.policy import Judgement
+from sievert.renamed import SubscriptedRecord
 from sievert.result import Result
 
 FRAME_COLUMNS = ("number", "target", "column", "what", "value", "unit", "reason")
@@ -25,7 +27,7 @@ Estimated = InformationEstimate | SavedEstimate  # measured, or read back
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonChoices:
+class ComparisonChoices(SubscriptedRecord):
     """How releases were compared."""
 
     shuffles: int
@@ -105,17 +107,28 @@ class Bits:
             deterministic=data.get("deterministic"),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
+    @property
+    def details(self) -> dict[str, Any]:
+        """What stands beside the information, by its names (deprecated: read the attributes)."""
+        message = "Bits.details is now attributes of Bits: t_closeness, floor, ksg, deterministic"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return self._beside()
+
+    def _beside(self) -> dict[str, Any]:
+        """What stands beside the information in the JSON."""
         beside = {
             "t_closeness": self.t_closeness,
             "floor": self.floor,
             "ksg": self.ksg,
             "deterministic": self.deterministic,
         }
+        return {name: entry for name, entry in beside.items() if entry is not None}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
         return {
             **self.whole.to_dict(),
-            **{name: entry for name, entry in beside.items() if entry is not None},
+            **self._beside(),
             "columns": {c: e.to_dict() for c, e in self.columns.items()},
         }
 
@@ -292,7 +305,7 @@ class LeastDisclosure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairedRecords:
+class PairedRecords(SubscriptedRecord):
     """The numbers of records of an original, by what a release has of them."""
 
     paired: int
@@ -318,7 +331,7 @@ class PairedRecords:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparedOriginal:
+class ComparedOriginal(SubscriptedRecord):
     """The original: what it tells of each secret, its measures, the policy held against it."""
 
     attribute: Mapping[str, Bits]
@@ -340,6 +353,14 @@ class ComparedOriginal:
             "attribute_disclosure": {s: bits.to_dict() for s, bits in self.attribute.items()},
             "assessment": self.assessment.to_dict(),
             **_limits_of(self.policy),
+        }
+
+    def _entries(self) -> Mapping[str, Any]:
+        policy = {} if self.policy is None else {"policy": self.policy}
+        return {
+            "attribute_disclosure": self.attribute,
+            "assessment": self.assessment,
+            **policy,
         }
 
 

@@ -1,27 +1,29 @@
 """Which columns drive the risk: each one's share, how many suffice, the most telling sets."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from sievert.charts import lines
+from sievert.commands.explain.content import KnowledgePoint
+from sievert.commands.explain.view import ColumnsView
 from sievert.formatting import count
+from sievert.measurement.subsets import Subset
 from sievert.report import why
 from sievert.report.explanation_view import (
     MOST_ROWS,
     MOST_SECRETS,
-    ExplanationView,
     PictureKeys,
     screened,
 )
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
-from sievert.report.parts import Data, NumberText
+from sievert.report.parts import NumberText
 
 MOST_SETS = 60  # of a long table
-KEYS = {"min": "least", "mean": "mean", "max": "most"}
 CURVE = PictureKeys(title="curve_chart", below="curve_below", caption="curve_caption")
 SECRETS = PictureKeys(title="secrets_chart", below="secrets_below", caption="secrets_caption")
 
 
-def chapters(view: ExplanationView) -> Iterator[Chapter]:
+def chapters(view: ColumnsView) -> Iterator[Chapter]:
     """Shares, the path and the curve, and the most telling sets."""
     for key, write, title in (
         ("shares", _shares, why.finding(view) or view.say("shares_title")),
@@ -36,7 +38,7 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
 # -- shares ---------------------------------------------------------------------------------------
 
 
-def _shares(view: ExplanationView) -> Iterator[Block]:
+def _shares(view: ColumnsView) -> Iterator[Block]:
     """Each column's share of what is given away."""
     pictures = [*why.shares(view)]
     if pictures:
@@ -44,15 +46,15 @@ def _shares(view: ExplanationView) -> Iterator[Block]:
     for picture in pictures:
         yield from screened(picture, MOST_ROWS)
     yield from _removed(view)
-    if pictures and not view.data["shapley"]["exact"]:
-        yield Paragraph(view.say("shares_sampled", orders=view.data["shapley"]["orders"]), "note")
+    if pictures and view.columns.orders is not None:
+        yield Paragraph(view.say("shares_sampled", orders=view.columns.orders), "note")
     if len(view.secrets) > MOST_SECRETS:
         yield Paragraph(view.say("secrets_first", shown=MOST_SECRETS, of=len(view.secrets)), "note")
     if pictures:
         yield Paragraph(view.say("shares_reading"), "reading")
 
 
-def _removed(view: ExplanationView) -> Iterator[Paragraph]:
+def _removed(view: ColumnsView) -> Iterator[Paragraph]:
     """What all columns together remove of the uncertainty about a person, and each secret."""
     rates = dict(zip(view.labels, view.rates(view.whole), strict=False))
     known = [
@@ -73,31 +75,31 @@ def _removed(view: ExplanationView) -> Iterator[Paragraph]:
 # -- how many columns suffice ---------------------------------------------------------------------
 
 
-def _suffice_title(view: ExplanationView) -> str:
+def _suffice_title(view: ColumnsView) -> str:
     """How many columns single out most of those who are alone."""
     if not view.alone(view.whole).number:
         return view.say("curve_nobody")
     best = fewest_columns(view)
     if best is not None:
-        number = len(best["columns"])
+        number = len(best.columns)
         key = "curve_one" if number == 1 else "curve_few"
         counts = {"alone": view.alone(best), "whole": view.alone(view.whole)}
         return view.say(key, number=number, of=len(view.quasi), **counts)
-    several = len(view.quasi) > 1 and view.data["subsets"]["complete"]
+    several = len(view.quasi) > 1 and view.columns.complete
     return view.say("enough_all", of=len(view.quasi)).rstrip(".") if several else ""
 
 
-def fewest_columns(view: ExplanationView) -> Data | None:
+def fewest_columns(view: ColumnsView) -> Subset | None:
     """The smallest set of columns, not all, that singles out half of those who are alone."""
     whole = view.alone(view.whole).number or 0.0
     for size in range(1, len(view.quasi) if whole else 0):
         sets = order_sets(view, size)
-        if sets and 2 * sets[0]["reidentification"]["unique_count"] >= whole:
+        if sets and 2 * (sets[0].reidentification["unique_count"] or 0) >= whole:
             return sets[0]
     return None
 
 
-def _curve(view: ExplanationView) -> Iterator[Block]:
+def _curve(view: ColumnsView) -> Iterator[Block]:
     """What is given away, the more columns are known."""
     yield Paragraph(view.say("path_found"), "reading")
     for picture in why.path(view):
@@ -105,33 +107,54 @@ def _curve(view: ExplanationView) -> Iterator[Block]:
     yield Paragraph(view.say("curve_found"), "reading")
     yield _people_curve(view)
     yield from _secrets_curve(view)
-    if not view.data["knowledge"]["complete"]:
+    if not all(point.complete for point in view.columns.points):
         yield Paragraph(view.say("curve_partly"), "note")
     yield Paragraph(view.say("curve_reading"), "reading")
 
 
-def _alone_by(view: ExplanationView, point: Data, which: str) -> NumberText:
-    """The number of unique people; of several sets their mean."""
-    exact = point["reidentification"]["unique_count"][which]
-    return (view.writer.number if which == "mean" else view.writer.count)(exact)
+@dataclass(frozen=True, kw_only=True)
+class UniqueTexts:
+    """How many people the sets of one size make unique, as it is shown."""
+
+    point: KnowledgePoint
+    least: NumberText
+    mean: NumberText
+    most: NumberText
 
 
-def _people_curve(view: ExplanationView) -> Block:
-    points = view.data["knowledge"]["points"]
-    texts = [(p, {w: _alone_by(view, p, w) for w in KEYS}) for p in points if p["known"]]
-    rows = ((p["known"], _measured_sets(view, p), *alone.values()) for p, alone in texts)
-    grid = view.grid("curve_table", ("known", "sets", *KEYS.values()), rows, range(5))
+def _unique_texts(view: ColumnsView, point: KnowledgePoint) -> UniqueTexts:
+    """Write the numbers of unique people of a point."""
+    unique = point.unique_count
+    return UniqueTexts(
+        point=point,
+        least=view.writer.count(unique.least),
+        mean=view.writer.number(unique.mean),
+        most=view.writer.count(unique.most),
+    )
+
+
+def _people_curve(view: ColumnsView) -> Block:
+    texts = [_unique_texts(view, point) for point in view.columns.points]
+    rows = (
+        (each.point.known, _measured_sets(view, each.point), each.least, each.mean, each.most)
+        for each in texts
+    )
+    grid = view.grid("curve_table", ("known", "sets", "least", "mean", "most"), rows, range(5))
     lines = {
-        view.say(KEYS[which]): [
-            (p["known"], n) for p, alone in texts if (n := alone[which].number) is not None
-        ]
-        for which in reversed(KEYS)
+        view.say("most"): _line((each.point, each.most) for each in texts),
+        view.say("mean"): _line((each.point, each.mean) for each in texts),
+        view.say("least"): _line((each.point, each.least) for each in texts),
     }
     return _line_chart(view, CURVE, lines, grid, "alone_axis")
 
 
+def _line(heights: Iterable[tuple[KnowledgePoint, NumberText]]) -> list[tuple[float, float]]:
+    """The places of a line over the number of known columns, where there is a number."""
+    return [(point.known, text.number) for point, text in heights if text.number is not None]
+
+
 def _line_chart(
-    view: ExplanationView,
+    view: ColumnsView,
     keys: PictureKeys,
     points: dict[str, list[tuple[float, float]]],
     grid: Grid,
@@ -148,64 +171,54 @@ def _line_chart(
     return Picture(spec, view.say(keys.caption), grid)
 
 
-def _measured_sets(view: ExplanationView, point: Data) -> str:
-    number = count(point["subsets"])
-    complete = point["reason"] is None
-    return number if complete else view.say("sets_of", number=number, of=count(point["of"]))
+def _measured_sets(view: ColumnsView, point: KnowledgePoint) -> str:
+    number = count(point.measured)
+    if point.complete:
+        return number
+    return view.say("sets_of", number=number, of=count(point.possible))
 
 
-def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
+def _secrets_curve(view: ColumnsView) -> Iterator[Block]:
     """What the columns tell about each secret, averaged over all sets with the same number."""
-    labels = {s: view.labels[s] for s in view.secrets[:MOST_SECRETS]}
-    by_point = [p for p in view.data["knowledge"]["points"] if p["known"]]
-    means, most = (
-        {
-            s: [
-                view.writer.share(p["inference"][s]["discrimination_rate"][which]) for p in by_point
-            ]
-            for s in labels
-        }
-        for which in ("mean", "max")
-    )
+    secrets = view.secrets[:MOST_SECRETS]
+    if not secrets:
+        return
+    points = view.columns.points
+    share = view.writer.share
+    means = {s: [share(point.rates[s].mean) for point in points] for s in secrets}
+    most = {s: [share(point.rates[s].most) for point in points] for s in secrets}
     rows = (
-        (p["known"], *(rates[s][i] for s in labels for rates in (means, most)))
-        for i, p in enumerate(by_point)
+        (point.known, *(rates[s][at] for s in secrets for rates in (means, most)))
+        for at, point in enumerate(points)
     )
-    points = {
-        label: [
-            (p["known"], height)
-            for p, mean in zip(by_point, means[s], strict=True)
-            if (height := mean.number) is not None
-        ]
-        for s, label in labels.items()
-    }
-    head = [view.say(k, name=label) for label in labels.values() for k in ("mean_of", "most_of")]
-    if labels:
-        grid = view.grid("secrets_table", ["known"], rows, range(len(head) + 1), more=head)
-        yield _line_chart(view, SECRETS, points, grid, "rate_axis")
+    labels = [view.labels[secret] for secret in secrets]
+    head = [view.say(key, name=label) for label in labels for key in ("mean_of", "most_of")]
+    grid = view.grid("secrets_table", ["known"], rows, range(len(head) + 1), more=head)
+    lines = {view.labels[s]: _line(zip(points, means[s], strict=True)) for s in secrets}
+    yield _line_chart(view, SECRETS, lines, grid, "rate_axis")
 
 
 # -- the most telling sets ------------------------------------------------------------------------
 
 
-def order_sets(view: ExplanationView, size: int) -> list[Data]:
+def order_sets(view: ColumnsView, size: int) -> list[Subset]:
     """The sets of `size` columns, in descending order of what they give away."""
 
-    def danger(subset: Data) -> tuple[float, float, list[str]]:
-        numbers = subset["reidentification"]
-        rate = numbers["discrimination_rate"] or 0.0
-        return -numbers["unique_count"], -rate, list(subset["columns"])
+    def danger(subset: Subset) -> tuple[float, float, tuple[str, ...]]:
+        unique = subset.reidentification["unique_count"] or 0
+        rate = subset.reidentification["discrimination_rate"] or 0.0
+        return -unique, -rate, subset.columns
 
-    return sorted((s for s in view.subsets if len(s["columns"]) == size), key=danger)
+    return sorted((s for s in view.subsets if len(s.columns) == size), key=danger)
 
 
-def _pair_title(view: ExplanationView) -> str:
+def _pair_title(view: ColumnsView) -> str:
     """Which two columns give away most."""
     pairs = order_sets(view, 2) if len(view.quasi) > 2 else []
-    return view.say("sets_pair", columns=view.names(pairs[0]["columns"])) if pairs else ""
+    return view.say("sets_pair", columns=view.names(pairs[0].columns)) if pairs else ""
 
 
-def _sets(view: ExplanationView) -> Iterator[Block]:
+def _sets(view: ColumnsView) -> Iterator[Block]:
     """The sets of known columns that give away most."""
     if len(view.quasi) < 2:
         return
@@ -222,10 +235,8 @@ def _sets(view: ExplanationView) -> Iterator[Block]:
     yield Paragraph(view.say("sets_reading"), "reading")
 
 
-def _sets_grid(
-    view: ExplanationView, subsets: Sequence[Data], caption: str, *, folded: bool
-) -> Grid:
+def _sets_grid(view: ColumnsView, subsets: Sequence[Subset], caption: str, *, folded: bool) -> Grid:
     more: tuple[str, ...] = ("k_anonymity", "itpr", "itpr_unnormalized")
     more += ("separation", "distinction") if folded else ()
-    rows = ((view.set_of(s["columns"]), view.alone(s), *view.rates(s, more)) for s in subsets)
+    rows = ((view.set_of(s.columns), view.alone(s), *view.rates(s, more)) for s in subsets)
     return view.grid(caption, ("columns", "alone"), rows, folded=folded, more=view.rate_heads(more))

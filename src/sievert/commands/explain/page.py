@@ -5,12 +5,20 @@ from dataclasses import dataclass
 
 from sievert.charts import Bar
 from sievert.commands.explain import columns_chapter as explain_columns
+from sievert.commands.explain.content import (
+    Coarsening,
+    CoarserTable,
+    ExplanationContent,
+    MeasuredTable,
+    RankedColumn,
+)
+from sievert.commands.explain.view import ColumnsView, columns_view
 from sievert.formatting import count, make_unique
+from sievert.measurement.subsets import Subset
 from sievert.report import records_chapter as explain_records
 from sievert.report import why
 from sievert.report.explanation_view import (
     MOST_ROWS,
-    ExplanationView,
     PictureKeys,
     Term,
     captioned_bars,
@@ -18,7 +26,7 @@ from sievert.report.explanation_view import (
     words_chapter,
 )
 from sievert.report.page import Block, Chapter, Grid, Paragraph
-from sievert.report.parts import Data, NumberText, ReportPart
+from sievert.report.parts import NumberText, ReportPart
 
 TERMS = (
     Term("discrimination_rate", "term_rate", "term_rate_says"),
@@ -40,32 +48,35 @@ FEW = 3  # changes together that are named one by one
 
 def blocks(part: ReportPart) -> Iterator[Chapter]:
     """Everything below the heading of this result."""
-    view = ExplanationView(**vars(part))
-    if "shapley" not in view.data:
-        yield from (*_ranking_chapter(view), words_chapter(view, TERMS[:1]))
+    view = columns_view(part)
+    content = part.read(ExplanationContent)
+    if content.columns is None:
+        yield from _ranking_chapter(view, content)
+        yield words_chapter(view, TERMS[:1])
         return
     yield from explain_columns.chapters(view)
     yield from _remedies_chapter(view)
     yield from explain_records.chapters(view)
-    if "ranking" in view.data:
-        yield from _ranking_chapter(view)
+    if content.ranking is not None:
+        yield from _ranking_chapter(view, content)
     yield words_chapter(view, TERMS)
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
     """Who is found and by which columns; what would help most; how many columns suffice."""
-    view = ExplanationView(**vars(part))
-    if "shapley" in part.data:
+    view = columns_view(part)
+    content = part.read(ExplanationContent)
+    if content.columns is not None:
         return [*_drives(view), *_helps(view), *_enough(view)]
-    text = _ranking_sentence(view, _rank_columns(view))
+    text = _ranking_sentence(view, _rank_columns(view, content.ranking or ()))
     return [] if text is None else [(text, view.say("ranking_found"))]
 
 
 def alone_after_best_change(part: ReportPart) -> float | None:
     """The share of people who would still be unique after the best change, as it is shown."""
-    if "shapley" not in part.data:
+    if part.read(ExplanationContent).columns is None:
         return None
-    view = ExplanationView(**vars(part))
+    view = columns_view(part)
     # without a change that helps there is nothing that "even then" could speak of
     if not (changes := _remedies(view)) or not [*_helps(view)]:
         return None
@@ -75,11 +86,11 @@ def alone_after_best_change(part: ReportPart) -> float | None:
 # -- findings -------------------------------------------------------------------------------------
 
 
-def _drives(view: ExplanationView) -> Iterator[tuple[str, str]]:
+def _drives(view: ColumnsView) -> Iterator[tuple[str, str]]:
     """How many people are alone, and which columns carry most of what tells people apart."""
     alone, columns = view.alone(view.whole), view.values_in(view.quasi)
     if not alone.number:
-        k = view.writer.count(view.whole["reidentification"]["k_anonymity"])
+        k = view.writer.count(view.whole.reidentification["k_anonymity"])
         head, text = view.say("nobody"), view.say("nobody_alone", columns=columns, k=k)
     else:
         key = "alone_one" if alone.number == 1 else "alone_many"
@@ -98,7 +109,7 @@ def _drives(view: ExplanationView) -> Iterator[tuple[str, str]]:
     yield head, text
 
 
-def _helps(view: ExplanationView) -> Iterator[tuple[str, str]]:
+def _helps(view: ColumnsView) -> Iterator[tuple[str, str]]:
     """Which changes would leave fewest people unique; where nobody is, the largest groups."""
     changes = [r for kind in ("without", "coarser", "together") if (r := _best(view, kind))]
     without = [r for r in changes if r.kind == "without"]
@@ -109,8 +120,8 @@ def _helps(view: ExplanationView) -> Iterator[tuple[str, str]]:
     first, second = each[0], each[-1]
     nobody = not view.alone(view.whole).number
     now, left, other = (
-        view.writer.count(r["reidentification"]["k_anonymity"]) if nobody else view.alone(r)
-        for r in (view.whole, first.data, second.data)
+        view.writer.count(table.reidentification["k_anonymity"]) if nobody else view.alone(table)
+        for table in (view.whole, first.table, second.table)
     )
     if nobody:
         key = "helps_k"
@@ -124,77 +135,111 @@ def _helps(view: ExplanationView) -> Iterator[tuple[str, str]]:
     yield view.say("help_without" if first.kind == "without" else "help_coarser"), text
 
 
-def _enough(view: ExplanationView) -> Iterator[tuple[str, str]]:
+def _enough(view: ColumnsView) -> Iterator[tuple[str, str]]:
     """How few columns find most of those who are unique."""
     if (best := explain_columns.fewest_columns(view)) is not None:
-        columns, alone, whole = (
-            view.names(best["columns"]),
-            view.alone(best),
-            view.alone(view.whole),
+        key = "few_one" if len(best.columns) == 1 else "few"
+        alone = view.alone(best)
+        text = view.say(
+            "enough",
+            columns=view.names(best.columns),
+            alone=alone,
+            whole=view.alone(view.whole),
+            share=view.of_all(alone),
         )
-        key = "few_one" if len(best["columns"]) == 1 else "few"
-        places = {"columns": columns, "alone": alone, "whole": whole, "share": view.of_all(alone)}
-        yield view.say(key), view.say("enough", **places)
-    elif view.alone(view.whole).number and len(view.quasi) > 1 and view.data["subsets"]["complete"]:
+        yield view.say(key), text
+    elif view.alone(view.whole).number and len(view.quasi) > 1 and view.columns.complete:
         yield view.say("few_all"), view.say("enough_all", of=len(view.quasi))
 
 
 # -- what coarser columns, or leaving out a column, would do --------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Remedy:
     """One change of the table: its name in a table, in words, and what it would leave."""
 
     name: str
     words: str
-    kind: str  # without, coarser, together
+    kind: str  # without, coarser, together; now: no change
     alone: NumberText
-    data: Data
+    table: MeasuredTable
+    values: int | None = None  # that are left of the one column that is made coarser
 
 
 def _order(change: Remedy) -> tuple[float, float, str]:
-    """Fewest people unique first; among those alike, the largest smallest class."""
-    smallest = change.data["reidentification"]["k_anonymity"] or 0
+    """Put changes that leave few people unique first, then those with a large smallest class."""
+    smallest = change.table.reidentification["k_anonymity"] or 0
     return change.alone.number or 0.0, -smallest, change.name
 
 
-def _remedies(view: ExplanationView) -> list[Remedy]:
+def _remedies(view: ColumnsView) -> list[Remedy]:
     """Every change that was measured, the one that leaves fewest people unique first."""
-    changes = []
-    for column, about in view.data["columns"].items():
-        if len(view.quasi) > 1:
-            name = view.say("remedy_without", column=view.column_names[column])
-            changes.append((name, name, "without", about["without"]))
-        for coarser in about.get("coarser") or ():
-            (how,) = coarser["coarsened"]
-            changes.append((view.coarser(how), view.coarser(how), "coarser", coarser))
-    together = view.data.get("coarser_together")
-    if together is not None:
-        changes.append((*_together(view, together["coarsened"]), "together", together))
-    each = (Remedy(n, words, k, view.alone(data), data) for n, words, k, data in changes)
-    return sorted(each, key=_order)
+    remedies = []
+    for column, changes in view.columns.changes.items():
+        if len(view.quasi) > 1 and changes.without is not None:
+            remedies.append(_without(view, column, changes.without))
+        remedies += [_coarser(view, coarser) for coarser in changes.coarser]
+    if view.columns.together is not None:
+        remedies.append(_together(view, view.columns.together))
+    return sorted(remedies, key=_order)
 
 
-def _together(view: ExplanationView, changes: Sequence[Data]) -> tuple[str, str]:
-    """Several changes by their columns, and in words if they are few."""
-    name = view.say("remedy_together", columns=view.set_of([each["column"] for each in changes]))
+def _without(view: ColumnsView, column: str, table: Subset) -> Remedy:
+    """The change that leaves a column out."""
+    name = view.say("remedy_without", column=view.column_names[column])
+    return Remedy(name=name, words=name, kind="without", alone=view.alone(table), table=table)
+
+
+def _coarser(view: ColumnsView, table: CoarserTable) -> Remedy:
+    """The change that makes one column coarser."""
+    (change,) = table.coarsened
+    name = view.coarser(change)
+    return Remedy(
+        name=name,
+        words=name,
+        kind="coarser",
+        alone=view.alone(table),
+        table=table,
+        values=change.values,
+    )
+
+
+def _together(view: ColumnsView, table: CoarserTable) -> Remedy:
+    """Several changes at once: named by their columns, in words if they are few."""
+    changes = table.coarsened
+    name = view.say("remedy_together", columns=view.set_of([each.column for each in changes]))
+    return Remedy(
+        name=name,
+        words=_in_words(view, changes) if 1 < len(changes) <= FEW else name,
+        kind="together",
+        alone=view.alone(table),
+        table=table,
+    )
+
+
+def _in_words(view: ColumnsView, changes: Sequence[Coarsening]) -> str:
+    """Name several changes one by one."""
     *others, last = map(view.coarser, changes)
-    words = view.say("remedy_all", first=", ".join(others), last=last)
-    return name, name if not others or len(changes) > FEW else words
+    return view.say("remedy_all", first=", ".join(others), last=last)
 
 
-def _best(view: ExplanationView, kind: str) -> Remedy | None:
+def _now(view: ColumnsView, name: str = "") -> Remedy:
+    """The table as it is, beside its changes."""
+    return Remedy(name=name, words=name, kind="now", alone=view.alone(view.whole), table=view.whole)
+
+
+def _best(view: ColumnsView, kind: str) -> Remedy | None:
     """The change of a kind that helps most, if it is shown to help."""
     first = next((r for r in _remedies(view) if r.kind == kind), None)
-    now = Remedy("", "", "now", view.alone(view.whole), view.whole)
+    now = _now(view)
     return first if first is not None and _order(first)[:2] < _order(now)[:2] else None
 
 
-def _remedies_chapter(view: ExplanationView) -> Iterator[Chapter]:
+def _remedies_chapter(view: ColumnsView) -> Iterator[Chapter]:
     if changes := _remedies(view):
-        name, left = view.say("remedy_now"), view.rows_first(MOST_REMEDIES, len(changes))
-        now = Remedy(name, name, "now", view.alone(view.whole), view.whole)
+        left = view.rows_first(MOST_REMEDIES, len(changes))
+        now = _now(view, view.say("remedy_now"))
         blocks = (
             Paragraph(view.say("remedies_found"), "reading"),
             _remedy_grid(view, [now, *changes[:FEW_REMEDIES]]),
@@ -205,7 +250,7 @@ def _remedies_chapter(view: ExplanationView) -> Iterator[Chapter]:
         yield Chapter(_remedies_title(view), view.anchor("remedies"), blocks, screen=True)
 
 
-def _remedies_title(view: ExplanationView) -> str:
+def _remedies_title(view: ColumnsView) -> str:
     now = view.alone(view.whole)
     if not now.number:
         return view.say("remedies_none")
@@ -215,24 +260,24 @@ def _remedies_title(view: ExplanationView) -> str:
     return view.say("remedies_best", left=min(helping, key=_order).alone, now=now)
 
 
-def _remedy_grid(view: ExplanationView, changes: list[Remedy]) -> Grid:
+def _remedy_grid(view: ColumnsView, changes: list[Remedy]) -> Grid:
     """What the best changes would leave."""
     rows = (
-        (name, r.alone, view.of_all(r.alone), *view.rates(r.data, ("k_anonymity",))[-1:])
+        (name, r.alone, view.of_all(r.alone), *view.rates(r.table, ("k_anonymity",))[-1:])
         for name, r in zip(make_unique(r.name for r in changes), changes, strict=True)
     )
     return view.grid("remedies_few", ("change", "alone", "alone_share", "head_k_anonymity"), rows)
 
 
-def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
+def _remedy_bars(view: ColumnsView, changes: list[Remedy]) -> Block:
     names, more = make_unique(r.name for r in changes), ("k_anonymity",)
     rows = [
         (
             name,
-            view.writer.count(r.data["coarsened"][0]["values"]) if r.kind == "coarser" else "",
+            "" if r.values is None else view.writer.count(r.values),
             r.alone,
             view.of_all(r.alone),
-            *view.rates(r.data, more),
+            *view.rates(r.table, more),
         )
         for name, r in zip(names, changes, strict=True)
     ]
@@ -247,31 +292,40 @@ def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
 # -- every column as the secret, given the others: to choose roles from ---------------------------
 
 
-RankedColumn = tuple[str, NumberText, Data]  # its name, its rate as it is shown, its JSON
+@dataclass(frozen=True, kw_only=True)
+class RankingRow:
+    """A column of the ranking: its name and its rate as they are shown."""
+
+    name: str
+    rate: NumberText
+    column: RankedColumn
 
 
-def _rank_columns(view: ExplanationView) -> list[RankedColumn]:
+def _rank_columns(view: ColumnsView, columns: Sequence[RankedColumn]) -> list[RankingRow]:
     """Columns with their rates, the highest first."""
-    entries: Sequence[Data] = view.data["ranking"]
-    names = make_unique(view.writer.name(entry["column"]) for entry in entries)
-    rates = (view.writer.share(entry["as_target"]["discrimination_rate"]) for entry in entries)
-    columns = zip(names, rates, entries, strict=True)
-    return sorted(columns, key=lambda each: (-(each[1].number or 0.0), each[0]))
+    names = make_unique(view.writer.name(column.column) for column in columns)
+    rows = [
+        RankingRow(
+            name=name, rate=view.writer.share(column.told["discrimination_rate"]), column=column
+        )
+        for name, column in zip(names, columns, strict=True)
+    ]
+    return sorted(rows, key=lambda row: (-(row.rate.number or 0.0), row.name))
 
 
-def _ranking_chapter(view: ExplanationView) -> Iterator[Chapter]:
+def _ranking_chapter(view: ColumnsView, content: ExplanationContent) -> Iterator[Chapter]:
     """What the other columns tell of each."""
-    columns = _rank_columns(view)
-    alone = "shapley" not in view.data  # then the sentence stands on the first screen
+    columns = _rank_columns(view, content.ranking or ())
+    alone = content.columns is None  # then the sentence stands on the first screen
     title = (None if alone else _ranking_sentence(view, columns)) or view.say("ranking_title")
     yield Chapter(title, view.anchor("ranking"), tuple(_ranking(view, columns)), screen=alone)
 
 
-def _ranking(view: ExplanationView, columns: Sequence[RankedColumn]) -> Iterator[Block]:
+def _ranking(view: ColumnsView, columns: Sequence[RankingRow]) -> Iterator[Block]:
     if not columns:
         yield Paragraph(view.say("ranking_none"), "note")
         return
-    marks = [(Bar(row=name, number=rate.number), rate) for name, rate, _ in columns[:MOST_ROWS]]
+    marks = [(Bar(row=row.name, number=row.rate.number), row.rate) for row in columns[:MOST_ROWS]]
     more = view.rows_first(MOST_ROWS, len(columns))
     grid = _ranking_grid(view, columns[:MOST_LISTED])
     picture = captioned_bars(view, RANKING, marks, grid, axis="rate_axis", more=more)
@@ -281,28 +335,41 @@ def _ranking(view: ExplanationView, columns: Sequence[RankedColumn]) -> Iterator
     yield Paragraph(view.say("ranking_reading"), "reading")
 
 
-def _ranking_sentence(view: ExplanationView, columns: Sequence[RankedColumn]) -> str | None:
+def _ranking_sentence(view: ColumnsView, columns: Sequence[RankingRow]) -> str | None:
     """Which column can be worked out best."""
-    if not columns or not columns[0][1].number:
+    if not columns or not columns[0].rate.number:
         return None
-    name, rate, _ = columns[0]
-    alike = sum(each[1].text == rate.text for each in columns)
+    first = columns[0]
+    alike = len([row for row in columns if row.rate.text == first.rate.text])
     key = "ranking_many" if alike > 1 else "ranking_most"
-    return view.say(key, number=alike, column=name, rate=rate)
+    return view.say(key, number=alike, column=first.name, rate=first.rate)
 
 
-def _ranking_grid(view: ExplanationView, columns: Sequence[RankedColumn]) -> Grid:
-    writer, rows = view.writer, []
-    for name, text, entry in columns:
-        most, by = entry["told_most_by"], ""
-        if most is not None:
-            rate = writer.share(most["discrimination_rate"])
-            if rate.number:
-                by = view.say("ranking_by", column=writer.name(most["column"]), rate=rate)
-        alone, values = entry["as_key"]["unique_count"], entry["values"]
-        target = entry["as_target"]
-        exact = (writer.number(target[n]) for n in ("mutual_information", "itpr_unnormalized"))
-        rows.append((name, text, by, writer.count(alone), writer.count(values), *exact))
+def _ranking_grid(view: ColumnsView, columns: Sequence[RankingRow]) -> Grid:
+    writer = view.writer
+    rows = [
+        (
+            row.name,
+            row.rate,
+            _told_most_by(view, row.column),
+            writer.count(row.column.unique_count),
+            writer.count(row.column.values),
+            writer.number(row.column.told["mutual_information"]),
+            writer.number(row.column.told["itpr_unnormalized"]),
+        )
+        for row in columns
+    ]
     more = ("values", "head_mutual_information", "head_itpr_unnormalized")
     head = ("column", "rate", "mostly_by", "alone_by_it", *more)
     return view.grid("ranking_table", head, rows, (1, 3, 4, 5, 6))
+
+
+def _told_most_by(view: ColumnsView, column: RankedColumn) -> str:
+    """The one column that tells most of a column, and how much; empty where none tells anything."""
+    most = column.told_most_by
+    if most is None:
+        return ""
+    rate = view.writer.share(most.discrimination_rate)
+    if not rate.number:
+        return ""
+    return view.say("ranking_by", column=view.writer.name(most.column), rate=rate)

@@ -8,6 +8,8 @@ from sievert.errors import require
 from sievert.measurement.subsets import Subset
 from sievert.result import Result
 
+OF_EVERY_RESULT = ("sievert", "table", "roles", "cautions", "warnings")  # keys of the JSON
+
 
 def _chapter(name: str, words: str) -> Any:
     """A chapter of the JSON as a property; None where there is none."""
@@ -29,6 +31,17 @@ class Explanation(Result):
     shapley = _chapter("shapley", "Each column's share of what is given away.")
     suda = _chapter("suda", "Special uniques and their scores.")
     values = _chapter("values", "Values that carry risk, and rare ones.")
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Explanation":
+        """Read an explanation back from the JSON."""
+        chapters = {name: data[name] for name in data if name not in OF_EVERY_RESULT}
+        subsets: tuple[Subset, ...] = ()
+        if "subsets" in chapters:
+            about = dict(chapters["subsets"])
+            subsets = tuple(Subset.from_dict(subset) for subset in about.pop("list"))
+            chapters["subsets"] = about
+        return cls(**cls.saved_fields(data), subsets=subsets, chapters=chapters)
 
     @property
     def whole(self) -> Subset:

@@ -11,6 +11,7 @@ from sievert.commands.limit.gaussian_model.normality import Normality
 from sievert.estimators import InformationEstimate
 from sievert.measures.measure import UNBOUNDED
 from sievert.releases.channels import UNITS, Promise
+from sievert.renamed import SubscriptedRecord
 from sievert.result import Result
 from sievert.tradeoff import Recoding
 
@@ -35,7 +36,7 @@ Bits = InformationEstimate | SavedBits  # measured, or read back
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimitChoices:
+class LimitChoices(SubscriptedRecord):
     """The model that was solved, and for what."""
 
     model: int | str

@@ -23,6 +23,7 @@ from sievert.losses.gaussian import DEPENDENT, scalar
 from sievert.losses.numeric_columns import correlations
 from sievert.measures.kernel import total
 from sievert.numerics.special_functions import chi_square, two_sided
+from sievert.renamed import SubscriptedRecord
 
 LEAST = 20  # records from which on the approximations hold
 LEVEL = 0.01
@@ -92,7 +93,7 @@ class SharedInformation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Normality:
+class Normality(SubscriptedRecord):
     """The tests of some columns; Mardia's moments are of all columns together (1970, 1974)."""
 
     records: int
