@@ -1,4 +1,4 @@
-"""The recipes for a measure and a loss in CONTRIBUTING.md, followed in a copy of the project."""
+"""The recipes of CONTRIBUTING.md, followed in a copy of the project."""
 
 from __future__ import annotations
 
