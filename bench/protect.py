@@ -118,7 +118,17 @@ class CodedTable:
         secrets = []
         if self.cells is not None and (rule is not None or bits):
             rules = () if rule is None else (rule,)
-            secrets = [SecretCells(SECRET, *self.cells, rules)]
+            combination, value, counts, values = self.cells
+            secrets = [
+                SecretCells(
+                    name=SECRET,
+                    combination=combination,
+                    value=value,
+                    counts=counts,
+                    values=values,
+                    rules=rules,
+                )
+            ]
         return Search(
             self.columns, self.codes, self.counts, secrets, k=k,
             suppress=int(share * self.records), secret=SECRET if bits else None,

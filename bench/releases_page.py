@@ -258,7 +258,7 @@ def risk_utility_maps(original: Data) -> Iterator[Picture]:
         )
         rows = [(d.name, significant(d.across), significant(d.up)) for d in dots]
         behind = make_grid("The numbers of the map", ("release", across, up), rows, folded=True)
-        yield Picture(spec, caption, behind)
+        yield Picture(spec=spec, caption=caption, behind=behind)
 
 
 # -- the page -------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def _original(number: int, original: Data) -> Chapter:
     if lacking := [*_not_computed(releases)]:
         caption = "What was not computed, and why"
         blocks.append(make_grid(caption, ("what", "why", "releases"), lacking, (), folded=True))
-    return Chapter(original["name"], f"original{number}", tuple(blocks))
+    return Chapter(title=original["name"], anchor=f"original{number}", blocks=tuple(blocks))
 
 
 def _not_computed(releases: Iterable[Data]) -> Iterator[tuple[str, str, str]]:
@@ -312,9 +312,9 @@ def make_page(result: Data) -> Page:
         "much. The verdict on synthetic rows is then breached or undecided.",
     )
     reading = Chapter(
-        "How to read the tables",
-        "reading",
-        (
+        title="How to read the tables",
+        anchor="reading",
+        blocks=(
             BulletList((*meanings, f"verdict: {VERDICT}.")),
             Paragraph("The limits: yardsticks, no recommendation."),
             BulletList(tuple(_limits(result["limits"]))),
@@ -336,7 +336,7 @@ def make_page(result: Data) -> Page:
         chapters=(
             *(_original(number, each) for number, each in enumerate(originals, 1)),
             reading,
-            Chapter("Sources and licences", "sources", (sources,)),
+            Chapter(title="Sources and licences", anchor="sources", blocks=(sources,)),
         ),
         foot=(f"Made by Sievert {result['sievert']}, python -m bench.releases.",),
         kind="Benchmark",

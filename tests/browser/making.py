@@ -189,7 +189,9 @@ class Workshop:
             page = pages.page(self.paper("relative-risk"))
         else:
             results = [self.result(r) for r in (TOGETHER if kind == "together" else [kind])]
-            page = builder.build(results, builder.ReportSettings(who == "shared", title))
+            page = builder.build(
+                results, builder.ReportSettings(share=who == "shared", title=title)
+            )
         return self.write(name, page)
 
     def write(self, name: str, page: Page) -> Made:

@@ -28,24 +28,30 @@ BREACHED, MET, DOUBTFUL = "breached", "met", "doubtful"
 STATES = 4 * (MET,) + 8 * (BREACHED,)
 VERDICTS = {
     BREACHED: PolicyAnswer(
-        BREACHED,
-        "No. The policy is not met.",
-        "8 of its 12 limits are breached: all 4 on finding people, 4 of 6 on the diagnosis.",
-        STATES,
-        "4 met, 8 breached",
+        state=BREACHED,
+        text="No. The policy is not met.",
+        why="8 of its 12 limits are breached: all 4 on finding people, 4 of 6 on the diagnosis.",
+        states=STATES,
+        tally="4 met, 8 breached",
     ),
     MET: PolicyAnswer(
-        MET, "Yes. The policy is met.", "All 12 limits are met.", 12 * (MET,), "12 met"
+        state=MET,
+        text="Yes. The policy is met.",
+        why="All 12 limits are met.",
+        states=12 * (MET,),
+        tally="12 met",
     ),
     DOUBTFUL: PolicyAnswer(
-        DOUBTFUL,
-        "It cannot be decided.",
-        "2 of its 12 limits could not be evaluated: a column has no values.",
-        (*(10 * (MET,)), DOUBTFUL, DOUBTFUL),
-        "10 met, 2 undecided",
+        state=DOUBTFUL,
+        text="It cannot be decided.",
+        why="2 of its 12 limits could not be evaluated: a column has no values.",
+        states=(*(10 * (MET,)), DOUBTFUL, DOUBTFUL),
+        tally="10 met, 2 undecided",
     ),
     "open": PolicyAnswer(
-        "open", "No policy was given, so there is no verdict.", "Add --policy FILE for one."
+        state="open",
+        text="No policy was given, so there is no verdict.",
+        why="Add --policy FILE for one.",
     ),
 }
 FACTS = Facts(
@@ -76,15 +82,15 @@ POINTS = Points(
     )
 )
 PEOPLE = Hundred(
-    "Of every 100 people in the table",
-    (65, 27, 8),
-    (
+    title="Of every 100 people in the table",
+    shares=(65, 27, 8),
+    labels=(
         ("65 alone", "can be found"),
         ("27 in groups of 2–4", "below the policy’s 5"),
         ("8 in groups of 5+", "as the policy asks"),
     ),
-    5,
-    "The policy allows this many alone: 5 of 100",
+    allowed=5,
+    allowance="The policy allows this many alone: 5 of 100",
 )
 UNCOVERED = Paragraph(
     "Not covered by this answer: admission_month and department have no role. Leave them out, or "
@@ -97,10 +103,14 @@ def _option(title: str, alone: int, met: int, lost: int, hidden: int) -> Option:
     state, left = (MET, 0) if met == 12 else (BREACHED, 12 - met)
     mark = f"{left} limit{'s' * (left > 1)} still breached" if left else "Meets the policy"
     rows = (
-        OptionRow("People alone", "1,305", f"{alone:,}", alone / 1305, risky=True),
-        OptionRow("Limits met", "4", f"{met}", states=met * (MET,) + left * (BREACHED,)),
-        OptionRow("Detail lost", "0", f"{lost} %", lost / 100),
-        OptionRow("People hidden", "0", f"{hidden}"),
+        OptionRow(
+            name="People alone", before="1,305", after=f"{alone:,}", share=alone / 1305, risky=True
+        ),
+        OptionRow(
+            name="Limits met", before="4", after=f"{met}", states=met * (MET,) + left * (BREACHED,)
+        ),
+        OptionRow(name="Detail lost", before="0", after=f"{lost} %", share=lost / 100),
+        OptionRow(name="People hidden", before="0", after=f"{hidden}"),
     )
     return Option(title, state, mark, rows)
 
@@ -119,13 +129,22 @@ HEAD = ("Measure", "PolicyAnswer", "This table", "Policy asks", "How far", "Id")
 def row(name: str, key: str, value: str, limit: str, far: str, position: float) -> NumberRow:
     """A number with its limit; below 0 it is met."""
     state = MET if position <= 0 else BREACHED
-    return NumberRow(name, key, value, state, state, limit, far, position)
+    return NumberRow(
+        name=name,
+        id=key,
+        value=value,
+        state=state,
+        mark=state,
+        limit=limit,
+        far=far,
+        position=position,
+    )
 
 
 NUMBERS = Numbers(
-    "The 12 limits of the policy",
-    HEAD,
-    (
+    caption="The 12 limits of the policy",
+    head=HEAD,
+    groups=(
         NumberGroup(
             "Finding a person",
             (
@@ -149,29 +168,38 @@ NUMBERS = Numbers(
                     "2 × short", 1),
                 row("Largest shift of a group (t-closeness)", "t_closeness", "0.998",
                     "at most 0.5", "2 × over", 1),
-                NumberRow("Uncertainty removed, diagnoses merged", "semantic_discrimination_rate",
-                          "not measured", DOUBTFUL, "undecided", "at most 50 %",
+                NumberRow(name="Uncertainty removed, diagnoses merged",
+                    id="semantic_discrimination_rate",
+                          value="not measured", state=DOUBTFUL, mark="undecided", limit="at "
+                          "most 50 %",
                           remark="The diagnoses were not merged: the policy names no partition."),
                 row("Uncertainty before anything is known", "entropy", "4.50 bits",
                     "at least 3 bits", "inside", -0.58),
                 row("Best guess is right, nothing known", "bayes_vulnerability_prior", "12.7 %",
                     "at most 20 %", "inside", -0.66),
-                NumberRow("Bits told of the diagnosis", "mutual_information", "4.06 bits"),
+                NumberRow(name="Bits told of the diagnosis", id="mutual_information",
+                    value="4.06 bits"),
             ),
             "4 of 6 breached",
         ),
     ),
-    ("inside", "limit"),
+    axis=("inside", "limit"),
 )  # fmt: skip
 PLAIN = Numbers(
-    "Numbers without a limit",
-    HEAD,
-    (
+    caption="Numbers without a limit",
+    head=HEAD,
+    groups=(
         NumberGroup(
             "Learning the length of stay",
             (
-                NumberRow("Uncertainty before anything is known", "entropy", "4.40 bits"),
-                NumberRow("Uncertainty left, columns known", "conditional_entropy", "0.49 bits"),
+                NumberRow(
+                    name="Uncertainty before anything is known", id="entropy", value="4.40 bits"
+                ),
+                NumberRow(
+                    name="Uncertainty left, columns known",
+                    id="conditional_entropy",
+                    value="0.49 bits",
+                ),
             ),
         ),
     ),
@@ -183,9 +211,11 @@ SHARES = [
     Bar(row="sex", number=0.07),
 ]
 PICTURE = Picture(
-    bars("Each column’s share of finding a person", ["Shares"], SHARES, axis="Share"),
-    "Shapley shares, which add up to 100 %: a long bar tells people apart.",
-    make_grid("The shares as a table", ("Column", "Share"), [(b.row, b.number) for b in SHARES]),
+    spec=bars("Each column’s share of finding a person", ["Shares"], SHARES, axis="Share"),
+    caption="Shapley shares, which add up to 100 %: a long bar tells people apart.",
+    behind=make_grid(
+        "The shares as a table", ("Column", "Share"), [(b.row, b.number) for b in SHARES]
+    ),
 )
 RELEASES = make_grid(
     "Releases compared",
@@ -208,26 +238,32 @@ LACKING = BulletList(
 
 def decision(state: str = BREACHED, verdict: PolicyAnswer | None = None) -> Page:
     """The decision page."""
-    help_ = Chapter("What would help", "help", (OPTIONS,))
+    help_ = Chapter(title="What would help", anchor="help", blocks=(OPTIONS,))
     lead = Paragraph("Each bar starts at the limit; to the right is beyond it.", "reading")
     limits = (lead, NUMBERS, PLAIN)
     keys = dict.fromkeys(r.id for block in (NUMBERS, PLAIN) for g in block.groups for r in g.rows)
-    terms = tuple(Chapter(f"About {key}", f"def-{key}", (Paragraph("A number."),)) for key in keys)
+    terms = tuple(
+        Chapter(title=f"About {key}", anchor=f"def-{key}", blocks=(Paragraph("A number."),))
+        for key in keys
+    )
     return Page(
-        "May hospital.csv be published?",
-        "en",
-        (FACTS, verdict or VERDICTS[state], POINTS, PEOPLE, UNCOVERED, help_),
-        (
-            Chapter("All 4 limits on finding people are breached", "limits", limits,
+        title="May hospital.csv be published?",
+        language="en",
+        front=(FACTS, verdict or VERDICTS[state], POINTS, PEOPLE, UNCOVERED, help_),
+        chapters=(
+            Chapter(title="All 4 limits on finding people are breached", anchor="limits",
+                blocks=limits,
                     topic="The 12 limits"),
-            Chapter("Age and postcode give most people away", "why", (PICTURE,), topic="Why"),
-            Chapter("Releases compared: one meets the policy", "releases", (RELEASES,),
+            Chapter(title="Age and postcode give most people away", anchor="why",
+                blocks=(PICTURE,), topic="Why"),
+            Chapter(title="Releases compared: one meets the policy", anchor="releases",
+                blocks=(RELEASES,),
                     topic="Releases compared"),
-            Chapter("What was not measured", "lacking", (LACKING,)),
-            Chapter("Definitions and method", "definitions", terms, folded=True,
+            Chapter(title="What was not measured", anchor="lacking", blocks=(LACKING,)),
+            Chapter(title="Definitions and method", anchor="definitions", blocks=terms, folded=True,
                     topic="Definitions"),
         ),
-        ("Made by Sievert.",),
+        foot=("Made by Sievert.",),
         warning="Internal: exact counts, not for passing on",
         kind="Decision page",
     )  # fmt: skip
@@ -241,8 +277,8 @@ def summary(state: str = BREACHED) -> Page:
         (BREACHED, MET, DOUBTFUL),
     )
     limits: tuple[Block | Chapter, ...] = (
-        Chapter("Finding a person", "limits-1", (found,)),
-        Chapter("Diagnosis", "limits-2", (found,)),
+        Chapter(title="Finding a person", anchor="limits-1", blocks=(found,)),
+        Chapter(title="Diagnosis", anchor="limits-2", blocks=(found,)),
     )
     figures = Figures(
         (
@@ -253,18 +289,18 @@ def summary(state: str = BREACHED) -> Page:
     )
     note = Paragraph("Shareable: no file name, no value of a cell, no count below 10.", "note")
     return Page(
-        "May the table be published?",
-        "en",
-        (
+        title="May the table be published?",
+        language="en",
+        front=(
             Paragraph("A table of 2,000 people. An outsider knows sex, age and more.", "reading"),
             VERDICTS[state],
             figures,
-            Chapter("The limits", "limits", limits),
-            Chapter("What was not measured", "lacking", (LACKING,)),
+            Chapter(title="The limits", anchor="limits", blocks=limits),
+            Chapter(title="What was not measured", anchor="lacking", blocks=(LACKING,)),
             note,
         ),
-        (),
-        ("Made by Sievert.",),
+        chapters=(),
+        foot=("Made by Sievert.",),
         shared=True,
         kind="Summary for sharing",
     )

@@ -50,7 +50,16 @@ def search(
         cells, sums = np.unique(
             np.stack([inverse.ravel(), values], axis=1), axis=0, return_counts=True
         )
-        secrets = [SecretCells(SECRET, cells[:, 0], cells[:, 1], sums, len(texts), tuple(rules))]
+        secrets = [
+            SecretCells(
+                name=SECRET,
+                combination=cells[:, 0],
+                value=cells[:, 1],
+                counts=sums,
+                values=len(texts),
+                rules=tuple(rules),
+            )
+        ]
     allowed = int(share * len(rows))
     return Search(levelled, distinct, counts, secrets, k=k, suppress=allowed, loss=loss)
 

@@ -54,7 +54,16 @@ def test_the_loss_on_adult(
     texts = sorted({row["occupation"] for row in rows})
     secret = [texts.index(row["occupation"]) for row in rows]
     cells, sums = np.unique(np.stack([at.ravel(), secret], axis=1), axis=0, return_counts=True)
-    secrets = [SecretCells("occupation", cells[:, 0], cells[:, 1], sums, len(texts), rules)]
+    secrets = [
+        SecretCells(
+            name="occupation",
+            combination=cells[:, 0],
+            value=cells[:, 1],
+            counts=sums,
+            values=len(texts),
+            rules=rules,
+        )
+    ]
     pieces = recode_locally(columns, codes, counts, secrets, k=5, weights=[1.0] * 8)
     sizes = np.bincount(pieces.owner, pieces.amount)
     assert sizes.min() >= 5 and sizes.sum() == len(rows)

@@ -118,9 +118,15 @@ class Case:
         pairs = np.stack([inverse.ravel(), [s for _, s in self.rows]], axis=1)
         cells, cell_counts = np.unique(pairs, axis=0, return_counts=True)
         secret = SecretCells(
-            "s", cells[:, 0], cells[:, 1], cell_counts, self.values, self.rules, self.tree,
-            self.missing,
-        )  # fmt: skip
+            name="s",
+            combination=cells[:, 0],
+            value=cells[:, 1],
+            counts=cell_counts,
+            values=self.values,
+            rules=self.rules,
+            tree=self.tree,
+            missing=self.missing,
+        )
         return Search(
             columns, distinct, counts, [secret], k=self.k, suppress=self.allowed, loss=self.loss,
             secret="s", weights=self.weights, uncompiled=uncompiled,

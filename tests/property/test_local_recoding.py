@@ -221,7 +221,16 @@ def test_numpy_and_compiled_loops_agree(seed: int, monkeypatch: pytest.MonkeyPat
     codes, at, counts = np.unique(positions, axis=0, return_inverse=True, return_counts=True)
     ill = [ILL.index(text or "flu") for text in data["ill"]]
     cells, sums = np.unique(np.stack([at.ravel(), ill], axis=1), axis=0, return_counts=True)
-    secrets = [SecretCells("ill", cells[:, 0], cells[:, 1], sums, len(ILL), rules)]
+    secrets = [
+        SecretCells(
+            name="ill",
+            combination=cells[:, 0],
+            value=cells[:, 1],
+            counts=sums,
+            values=len(ILL),
+            rules=rules,
+        )
+    ]
     given = {"k": 4, "weights": [1.0, 2.0], "most": 40, "effort": (64, 16, 6)}
     compiled = recode_locally(columns, codes, counts, secrets, **given)  # type: ignore[arg-type]
     with monkeypatch.context() as patch:
@@ -298,7 +307,16 @@ def test_blocks_and_combinations_that_are_left_over() -> None:
     codes = np.arange(40)[:, None]
     counts = np.array([random.choice((1, 1, 2, 7)) for _ in range(40)])
     value = np.array([0] * 20 + [1] * 20)
-    secrets = [SecretCells("s", np.arange(40), value, counts, 2, (Rule("distinct", 2),))]
+    secrets = [
+        SecretCells(
+            name="s",
+            combination=np.arange(40),
+            value=value,
+            counts=counts,
+            values=2,
+            rules=(Rule("distinct", 2),),
+        )
+    ]
     pieces = recode_locally([column], codes, counts, secrets, k=3, weights=[1.0], most=5)
     for owner in np.unique(pieces.owner):
         own = pieces.combination[pieces.owner == owner]

@@ -134,7 +134,9 @@ def limited(found: Assessment, random: Random) -> Assessment:
     }
     parsed = parse_policy({"limits": limits})
     verdicts, warnings = judge(parsed, found.reidentification, found.inference)
-    policy = Judgement(tuple(verdicts), (GateReason("columns_without_role", False, ("age",)),))
+    policy = Judgement(
+        verdicts=tuple(verdicts), reasons=(GateReason("columns_without_role", False, ("age",)),)
+    )
     return replace(found, policy=policy, warnings=(*found.warnings, *warnings))
 
 

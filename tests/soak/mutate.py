@@ -359,7 +359,7 @@ def _pages(content: bytes, chunk: Any) -> Iterator[Page]:
     end = start + chunk.total_compressed_size
     while start < end:
         body, fields = _struct(content, start)
-        yield Page(start, body, body + fields[3])
+        yield Page(title=start, language=body, front=body + fields[3])
         start = body + fields[3]
 
 

@@ -104,7 +104,7 @@ class Group:
             numbers = _read_numbers(data)
         else:
             numbers = {
-                name: Value(name, data[name], unit["unit"], unit["riskier"])
+                name: Value(id=name, value=data[name], unit=unit["unit"], riskier=unit["riskier"])
                 for name, unit in units.items()
             }
         return cls(records=data["records"], numbers=numbers, values=data.get("values"))

@@ -100,7 +100,7 @@ SUPPRESSED = "suppressed"
 OF_EVERY_VALUE = frozenset({"value", "unit", "riskier", "reason"})  # in the JSON; others: details
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Value:
     """One measured number with its unit, which way is risky, and why it is missing if it is."""
 

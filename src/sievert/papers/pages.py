@@ -51,9 +51,9 @@ def _front(paper: Paper, texts: Texts) -> Iterator[Block]:
     yield Paragraph(texts("paper.source", source=paper.source), "note")
     counted = paper.count_states()
     yield Grid(
-        texts("paper.counted"),
-        tuple(texts(f"paper.head_{word}") for word in ("state", "number", "means")),
-        tuple(
+        caption=texts("paper.counted"),
+        head=tuple(texts(f"paper.head_{word}") for word in ("state", "number", "means")),
+        rows=tuple(
             (texts(f"paper.state_{_key(s)}"), f"{counted[s]:,}", texts(f"paper.means_{_key(s)}"))
             for s in STATES
             if counted[s]
@@ -80,9 +80,9 @@ def summary(paper: Paper, texts: Texts) -> str:
 
 def _chapter(part: PaperPart, number: int, texts: Texts) -> Chapter:
     claims = Grid(
-        texts("paper.claims", title=part.title),
-        tuple(texts.each("paper.head", ("what", "printed", "ours", "state", "why"))),
-        tuple(
+        caption=texts("paper.claims", title=part.title),
+        head=tuple(texts.each("paper.head", ("what", "printed", "ours", "state", "why"))),
+        rows=tuple(
             (c.what, c.printed, c.ours, texts(f"paper.state_{_key(c.state)}"), c.why)
             for c in part.claims
         ),
@@ -94,7 +94,7 @@ def _chapter(part: PaperPart, number: int, texts: Texts) -> Chapter:
         *([claims] if part.claims else ()),
         *(b for b in part.blocks if not isinstance(b, Picture)),
     )
-    return Chapter(part.title, f"part{number}", blocks)
+    return Chapter(title=part.title, anchor=f"part{number}", blocks=blocks)
 
 
 # -- screen ---------------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ READINGS = {  # by the detail of a value that has the number of the reading
 Numbers = Mapping[str, Value]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """One limit compared with one number."""
 
@@ -241,7 +241,7 @@ class UnjudgedSecret:
         return dict(vars(self))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Judgement:
     """A policy compared with one table: its verdicts, and the question that they answer."""
 

@@ -69,7 +69,7 @@ TITLES: dict[str | None, tuple[str, str]] = {
 HELPS = {"explain": 1, "compare": 0}  # which of their sentences says what would help
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReportSettings:
     """Who may see a page, and what it is called."""
 
@@ -242,7 +242,7 @@ def _closing(
     rests = dict.fromkeys(p for part in parts for p in basis(part))
     assessed: tuple[Block, ...] = (BulletList(tuple(what_was_assessed(parts))), *rests)
     return [
-        Chapter(texts("front.assessed"), "assessed", assessed),
+        Chapter(title=texts("front.assessed"), anchor="assessed", blocks=assessed),
         not_measured(texts),
         *_definitions(texts, blocks),
     ]
@@ -254,7 +254,9 @@ def make_part(result: Any, number: int, texts: Texts) -> ReportPart:
     kind = command_name(made.content)
     if kind is None:
         raise UsageError("a report is made of results of assess, explain and their like")
-    return ReportPart(kind, made.content, NumberWriter(texts), number, made.result)
+    return ReportPart(
+        kind=kind, data=made.content, writer=NumberWriter(texts), number=number, result=made.result
+    )
 
 
 def _chapters(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Chapter]:
@@ -270,7 +272,7 @@ def _chapters(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Chapter
     if not alone:
         title = part.texts("front.part", number=part.number, title=title)
         blocks = (*_more_points(part, parts), *blocks)
-    yield Chapter(title, part.anchor("chapter"), blocks, screen=True)
+    yield Chapter(title=title, anchor=part.anchor("chapter"), blocks=blocks, screen=True)
 
 
 def _attacks(part: ReportPart) -> Iterator[Chapter]:
@@ -280,7 +282,12 @@ def _attacks(part: ReportPart) -> Iterator[Chapter]:
         blocks = attack.blocks(part) or (Paragraph(part.texts("words.none")),)
         points = tuple(attack.points(part))
         inner = (Points(points), *blocks) if points else blocks
-        yield Chapter(part.texts("attacked.title"), part.anchor("attacks"), inner, screen=True)
+        yield Chapter(
+            title=part.texts("attacked.title"),
+            anchor=part.anchor("attacks"),
+            blocks=inner,
+            screen=True,
+        )
 
 
 def _helping(parts: Sequence[ReportPart]) -> ReportPart | None:
@@ -373,7 +380,9 @@ def _definitions(texts: Texts, blocks: Sequence[Block | Chapter]) -> Iterator[Ch
     """The definitions that these blocks lead to, in alphabetical order of their titles."""
     definitions = (_definition(texts, key) for key in dict.fromkeys(_keys(blocks)))
     if order := tuple(sorted(definitions, key=lambda c: c.title.casefold())):
-        yield Chapter(texts("definitions.heading"), "definitions", order, folded=True)
+        yield Chapter(
+            title=texts("definitions.heading"), anchor="definitions", blocks=order, folded=True
+        )
 
 
 def _keys(blocks: Sequence[Block | Chapter]) -> Iterator[str]:
@@ -397,7 +406,7 @@ def _definition(texts: Texts, key: str) -> Chapter:
     record: Any = MEASURES.get(key) or _loss(key)
     if record is None:
         words = Paragraph(texts(f"definitions.{key}.text"))
-        return Chapter(texts(f"definitions.{key}.title"), anchor, (words,))
+        return Chapter(title=texts(f"definitions.{key}.title"), anchor=anchor, blocks=(words,))
     kind, name = "losses", unit(texts, record.unit)
     if key in MEASURES:
         kind, side = "measures", texts(RISKY[record.riskier])
@@ -411,7 +420,9 @@ def _definition(texts: Texts, key: str) -> Chapter:
         texts("definitions.id", id=key),
     )
     words = Paragraph(texts(f"{kind}.{key}.reading"))
-    return Chapter(texts(f"{kind}.{key}.title"), anchor, (words, BulletList(facts)))
+    return Chapter(
+        title=texts(f"{kind}.{key}.title"), anchor=anchor, blocks=(words, BulletList(facts))
+    )
 
 
 # -- outputs --------------------------------------------------------------------------------------

@@ -140,7 +140,12 @@ class ExplanationView(ReportPart):
 def explanation_view(part: ReportPart) -> ExplanationView:
     """What an assessment has of an explanation, said as an explanation says it."""
     return ExplanationView(
-        "explain", part.data, part.writer, part.number, part.result, part.read_back
+        kind="explain",
+        data=part.data,
+        writer=part.writer,
+        number=part.number,
+        result=part.result,
+        read_back=part.read_back,
     )
 
 
@@ -195,7 +200,7 @@ def captioned_bars(
     given = [bar for bar, _ in marks]
     spec = bars(part.say(keys.title), below, given, axis=part.say(axis), fill=fill, limit=limit)
     spec = panels(caption_bars(spec, [(bar, text.text) for bar, text in marks]))
-    return Picture(spec, part.say(keys.caption), grid)
+    return Picture(spec=spec, caption=part.say(keys.caption), behind=grid)
 
 
 @dataclass(frozen=True)
@@ -215,4 +220,4 @@ def words_chapter(part: ReportPart, words: Iterable[Term]) -> Chapter:
     )
     title = part.say("words_table")
     grid = make_grid(title, (part.say("word"), part.say("meaning")), rows, ())
-    return Chapter(title, part.anchor("words"), (grid,), folded=True)
+    return Chapter(title=title, anchor=part.anchor("words"), blocks=(grid,), folded=True)

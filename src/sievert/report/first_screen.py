@@ -205,7 +205,7 @@ def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
     texts = parts[0].texts
     if not judged and not compared:
         asks = any(part.kind in ("assess", "compare", "synthetic", "ledger") for part in parts)
-        open_ = PolicyAnswer("open", texts("front.open"), texts("front.open_why"))
+        open_ = PolicyAnswer(state="open", text=texts("front.open"), why=texts("front.open_why"))
         return [open_] if asks else []
     questions = _by_question(judged)
     if len(questions) > 1:
@@ -292,11 +292,13 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
         ),
         *dict.fromkeys(left_out(o.policy, texts, drops=o.drops) for o in each),
     )
+    states, tally_text = tally(texts, counts_of(limits))
     return PolicyAnswer(
-        PLANNED if state == "met" and plan else state,
-        answer(texts, state, overview, of.writer.name, release=of.kind == "protect"),
-        " ".join(filter(None, why)),
-        *tally(texts, counts_of(limits)),
+        state=PLANNED if state == "met" and plan else state,
+        text=answer(texts, state, overview, of.writer.name, release=of.kind == "protect"),
+        why=" ".join(filter(None, why)),
+        states=states,
+        tally=tally_text,
     )
 
 
@@ -459,7 +461,10 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
         ]
     if part.kind == "synthetic":
         state, text = _with_traces(part, state, text)
-    return PolicyAnswer(state, text, " ".join(filter(None, why)), *tally(texts, counts))
+    each_state, tally_text = tally(texts, counts)
+    return PolicyAnswer(
+        state=state, text=text, why=" ".join(filter(None, why)), states=each_state, tally=tally_text
+    )
 
 
 def _with_traces(part: ReportPart, state: str, text: str) -> tuple[str, str]:
@@ -664,7 +669,9 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
         allowed = int(100 * most)
         words = texts("front.hundred_allowed", number=digits(f"{100 * most:.12g}"))
     title = texts("front.hundred_rows" if counts_rows(part) else "front.hundred")
-    return [Hundred(title, shares, tuple(labels), allowed, words)]
+    return [
+        Hundred(title=title, shares=shares, labels=tuple(labels), allowed=allowed, allowance=words)
+    ]
 
 
 def not_measured(texts: Texts, *, screen: bool = False) -> Chapter:
@@ -676,4 +683,6 @@ def not_measured(texts: Texts, *, screen: bool = False) -> Chapter:
         texts("front.no_judgement"),
     )
     inner = (BulletList(lacking),)
-    return Chapter(texts("front.not_measured"), "not-measured", inner, screen=screen)
+    return Chapter(
+        title=texts("front.not_measured"), anchor="not-measured", blocks=inner, screen=screen
+    )

@@ -210,10 +210,12 @@ def numbers_chapter(
     lead = texts("limits_table.lead" if limits else "limits_table.lead_open")
     axis = (texts("limits_table.inside"), texts("limits_table.limit"))
     shown = tuple(group for group in groups if group.rows)
-    numbers = Numbers(title, tuple(head), shown, axis, marks()[1])
+    numbers = Numbers(
+        caption=title, head=tuple(head), groups=shown, axis=axis, thousands=marks()[1]
+    )
     blocks: tuple[Block, ...] = (Paragraph(lead, "reading"), numbers, *_basis_of_met(part))
     topic = texts("limits_table.topic" if limits else "limits_table.topic_open")
-    return Chapter(title, "limits", blocks, screen=True, topic=topic)
+    return Chapter(title=title, anchor="limits", blocks=blocks, screen=True, topic=topic)
 
 
 def _title(texts: Texts, limits: Sequence[Verdict]) -> str:
@@ -246,11 +248,19 @@ def limits_chapter(part: ReportPart) -> Iterator[Chapter]:
     head = [texts(key) for key in HEAD]
     head[HEAD.index("limits_table.value")] = part.say("head_release")
     axis = (texts("limits_table.inside"), texts("limits_table.limit"))
-    numbers = Numbers(part.say("limits_table"), tuple(head), groups, axis, marks()[1])
+    numbers = Numbers(
+        caption=part.say("limits_table"),
+        head=tuple(head),
+        groups=groups,
+        axis=axis,
+        thousands=marks()[1],
+    )
     topic = texts("limits_table.topic")
     blocks: tuple[Block, ...] = (numbers, *_basis_of_met(part))
     title = _title(texts, limits)
-    yield Chapter(title, part.anchor("limits"), blocks, screen=True, topic=topic)
+    yield Chapter(
+        title=title, anchor=part.anchor("limits"), blocks=blocks, screen=True, topic=topic
+    )
 
 
 def _of_secret(values: Mapping[str, Value]) -> tuple[str, ...]:
@@ -335,7 +345,7 @@ def number_row(part: ReportPart, value: Value) -> NumberRow:
         _as_value(part, number, value),
     )
     remark = " ".join(filter(None, remarks))
-    return NumberRow(title, measure, shown, far=side, remark=remark, short=short)
+    return NumberRow(name=title, id=measure, value=shown, far=side, remark=remark, short=short)
 
 
 def worse_without_missing(value: Value) -> Number | None:
@@ -423,16 +433,16 @@ def limited_row(part: ReportPart, values: Mapping[str, Value], verdict: Verdict)
         "" if value is None else _wildcard(part, value.value, value),
     )
     return NumberRow(
-        title,
-        measure,
-        shown,
-        state,
-        texts(STATE_WORDS[state]),
-        asked(texts, verdict),
-        far,
-        position,
-        " ".join(filter(None, words)),
-        short,
+        name=title,
+        id=measure,
+        value=shown,
+        state=state,
+        mark=texts(STATE_WORDS[state]),
+        limit=asked(texts, verdict),
+        far=far,
+        position=position,
+        remark=" ".join(filter(None, words)),
+        short=short,
     )
 
 

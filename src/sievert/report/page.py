@@ -45,7 +45,7 @@ class BulletList:
     states: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Grid:
     """A table; columns whose numbers stand in `right` are set flush right."""
 
@@ -56,7 +56,7 @@ class Grid:
     folded: bool = False  # behind a line to click on; not printed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Picture:
     """A chart, what to see in it, and the table of its numbers.
 
@@ -78,7 +78,7 @@ class Figures:
     items: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PolicyAnswer:
     """The answer: a state, the sentence and why; then the states of the limits, met ones first.
 
@@ -106,7 +106,7 @@ class Points:
     items: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Hundred:
     """Of every 100 people: those alone, in small groups and in large ones, and those suppressed.
 
@@ -121,7 +121,7 @@ class Hundred:
     allowance: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumberRow:
     """A number with its unit; where it has a limit, a state, its word, the limit and how far it is.
 
@@ -150,7 +150,7 @@ class NumberGroup:
     tally: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Numbers:
     """Numbers by what they are about.
 
@@ -169,7 +169,7 @@ class Numbers:
         return any(row.limit for group in self.groups for row in group.rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OptionRow:
     """What an option changes: from what to what; of shares a bar, of limits their states."""
 
@@ -214,7 +214,7 @@ Block = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Chapter:
     """A heading and what stands below it; the anchor is our own word, unique on the page.
 
@@ -231,7 +231,7 @@ class Chapter:
     further: bool = False  # somebody asked for it: a screen may be longer by it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Page:
     """A whole page: its title, what stands on the first screen, its chapters, its last line."""
 
@@ -266,7 +266,7 @@ def make_grid(
     head = tuple(head)
     cells = tuple(tuple(c if isinstance(c, Link) else str(c) for c in row) for row in rows)
     right = range(1, len(head)) if right is None else right
-    return Grid(caption, head, cells, tuple(right), folded)
+    return Grid(caption=caption, head=head, rows=cells, right=tuple(right), folded=folded)
 
 
 def walk(blocks: tuple[Block | Chapter, ...]) -> Iterator[Block | Chapter]:

@@ -125,7 +125,7 @@ class ResultContent:
         return "shared" in self.content["table"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReportPart:
     """One result: its command, its JSON, how its numbers are written, its place on the page."""
 
@@ -187,7 +187,7 @@ class ReportPart:
 
     def chapter(self, title: str, anchor: str, blocks: Iterable[Block | Chapter]) -> Chapter:
         """A chapter whose `title` is the key of a text."""
-        return Chapter(self.say(title), self.anchor(anchor), tuple(blocks))
+        return Chapter(title=self.say(title), anchor=self.anchor(anchor), blocks=tuple(blocks))
 
 
 def names_of(part: ReportPart, columns: Sequence[str]) -> str:

@@ -54,7 +54,7 @@ POLICY = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitCase:
     """One limit held against one table, or what else decides, or the policy as a whole."""
 
@@ -146,7 +146,7 @@ class JudgedTable:
         inference = data.get("inference", {})
         return cls(
             name=name,
-            part=ReportPart(kind, data, writer),
+            part=ReportPart(kind=kind, data=data, writer=writer),
             policy=read_judgement(data),
             reidentification=read_values(data.get("reidentification", {})),
             inference={secret: read_values(values) for secret, values in inference.items()},
@@ -182,14 +182,28 @@ def _cases(table: JudgedTable) -> Iterator[LimitCase]:
     for reason in reasons_of(table.policy):
         name = reason.what
         text = reason_text(table.part, reason)
-        yield LimitCase(table.name, WHOLE, name, name.replace("_", " "), reason.met, text)
+        yield LimitCase(
+            table=table.name,
+            where=WHOLE,
+            name=name,
+            title=name.replace("_", " "),
+            met=reason.met,
+            text=text,
+        )
     answer = texts(POLICY[STATES[met]])
     if met is True and table.alarms:  # of attacks on a synthetic table: no bare yes
         attacks = texts.join(alarm_names(table.part, table.alarms, table.inferred))
         answer = table.part.say("headline_met_traces", attacks=attacks)
     rests_on = basis_texts(texts, table.policy, table.part.writer.name)
     text = " ".join([answer, *rests_on])
-    yield LimitCase(table.name, WHOLE, "met", texts("pipeline.policy"), met, text)
+    yield LimitCase(
+        table=table.name,
+        where=WHOLE,
+        name="met",
+        title=texts("pipeline.policy"),
+        met=met,
+        text=text,
+    )
 
 
 def _limit(table: JudgedTable, verdict: Verdict) -> LimitCase:
@@ -223,7 +237,9 @@ def _limit(table: JudgedTable, verdict: Verdict) -> LimitCase:
     )
     text = " ".join(filter(None, (sentence, remark)))
     name = measure if verdict.scope is None else f"{measure}.{verdict.scope}"
-    return LimitCase(table.name, where, name, title, verdict.met, text)
+    return LimitCase(
+        table=table.name, where=where, name=name, title=title, met=verdict.met, text=text
+    )
 
 
 def _shared_number(part: ReportPart, value: Value | None) -> str:

@@ -80,10 +80,10 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
         yield view.chapter("values_title", "values", about_values)
     if about_records := tuple(_records(view)):
         title = view.say("records_title")
-        yield Chapter(title, view.anchor("records"), about_records, screen=True)
+        yield Chapter(title=title, anchor=view.anchor("records"), blocks=about_records, screen=True)
     if uniques := tuple(_suda(view)):
         title = _records_title(view) or view.say("suda_title")
-        yield Chapter(title, view.anchor("suda"), uniques)
+        yield Chapter(title=title, anchor=view.anchor("suda"), blocks=uniques)
 
 
 def population_chapter(view: ExplanationView) -> Iterator[Chapter]:
@@ -96,7 +96,13 @@ def population_chapter(view: ExplanationView) -> Iterator[Chapter]:
     )
     if blocks:
         title = _population_title(view) or view.say("population_title")
-        yield Chapter(title, view.anchor("population"), blocks, screen=described, further=True)
+        yield Chapter(
+            title=title,
+            anchor=view.anchor("population"),
+            blocks=blocks,
+            screen=described,
+            further=True,
+        )
 
 
 def _population_title(view: ExplanationView) -> str:

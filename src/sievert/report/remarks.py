@@ -22,11 +22,13 @@ def remarks(part: ReportPart) -> Iterator[Chapter]:
         title = part.texts("assessed.more_remarks", number=len(more))
         instead = part.texts("assessed.more_remarks_all", number=len(more))
         blocks = (BulletList(tuple(more)),)
-        inner.append(Chapter(title, part.anchor("more-remarks"), blocks, instead=instead))
+        inner.append(
+            Chapter(title=title, anchor=part.anchor("more-remarks"), blocks=blocks, instead=instead)
+        )
     yield Chapter(
-        part.texts("assessed.remarks"),
-        part.anchor("remarks"),
-        tuple(inner),
+        title=part.texts("assessed.remarks"),
+        anchor=part.anchor("remarks"),
+        blocks=tuple(inner),
         screen=True,
         instead=part.texts("assessed.remarks_all", number=len(texts)),
     )

@@ -118,9 +118,11 @@ def build_summary(given: Sequence[Data], texts: Texts, title: str | None = None)
         blocks[:1] = [] if blocks[0] == chapters[0][0] else blocks[:1]
     others = (
         Chapter(
-            texts("shared.releases_title" if result.compared else "shared.part", number=number),
-            f"part{number}",
-            tuple(blocks),
+            title=texts(
+                "shared.releases_title" if result.compared else "shared.part", number=number
+            ),
+            anchor=f"part{number}",
+            blocks=tuple(blocks),
             screen=True,
         )
         for number, (blocks, result) in enumerate(zip(chapters[1:], results[1:], strict=True), 2)
@@ -180,7 +182,7 @@ def _blocks(result: SharedNumbers, texts: Texts, number: int) -> Iterator[Block 
     yield Figures(figures) if figures else Paragraph(texts(key, enough=count(ENOUGH)))
     if policy is not None and policy.verdicts:
         limits = tuple(_limits(policy, texts, anchor))
-        yield Chapter(texts("front.limits"), anchor, limits, screen=True)
+        yield Chapter(title=texts("front.limits"), anchor=anchor, blocks=limits, screen=True)
 
 
 def _table(overview: Overview, texts: Texts) -> Iterator[str]:
@@ -247,14 +249,14 @@ def _verdict(texts: Texts, overview: Overview) -> PolicyAnswer:
     """The verdict of one table; without a policy there is none."""
     policy = overview.policy
     if policy is None:
-        return PolicyAnswer("open", texts("front.open"))
+        return PolicyAnswer(state="open", text=texts("front.open"))
     state = STATES[policy.outcome]
     why = [*why_words(texts, state, policy.verdicts, policy)]
     for reason in policy.reasons:
         if reason.what == "columns_without_role":
             why.append(without_role(texts, len(reason.names)))
     shown = PLANNED if is_plan(policy) and state == "met" else state
-    return PolicyAnswer(shown, answer(texts, state, overview, _name), " ".join(why))
+    return PolicyAnswer(state=shown, text=answer(texts, state, overview, _name), why=" ".join(why))
 
 
 def _is_role(reason: GateReason) -> bool:
@@ -266,7 +268,7 @@ def _releases_verdict(texts: Texts, policies: Sequence[Judgement]) -> PolicyAnsw
     met = sum(policy.met is True for policy in policies)
     text = texts("shared.releases", met=met, number=len(policies))
     undecided = any(policy.met is None for policy in policies)
-    return PolicyAnswer(STATES[True if met else None if undecided else False], text)
+    return PolicyAnswer(state=STATES[True if met else None if undecided else False], text=text)
 
 
 def _limits(policy: Judgement, texts: Texts, anchor: str) -> Iterator[Block | Chapter]:
@@ -280,7 +282,7 @@ def _limits(policy: Judgement, texts: Texts, anchor: str) -> Iterator[Block | Ch
         inner = BulletList(items, tuple(texts(STATE_WORDS[state]) for state in states), states)
         secret = where.partition(".")[2]
         title = _name(secret) if secret else texts("shared.finding")
-        yield Chapter(title, f"{anchor}-{number}", (inner,), screen=True)
+        yield Chapter(title=title, anchor=f"{anchor}-{number}", blocks=(inner,), screen=True)
     yield from (Paragraph(text, "note") for text in basis_texts(texts, policy, _name))
 
 

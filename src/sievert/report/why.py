@@ -32,7 +32,12 @@ def why_chapter(part: ReportPart) -> Chapter | None:
     blocks = [*([Paragraph(lead, "reading")] if lead else ()), *shares(view), *path(view)]
     if not (title := finding(view)) or not blocks:
         return None
-    return Chapter(title, part.anchor("why"), tuple(blocks), topic=part.texts("assessed.why_topic"))
+    return Chapter(
+        title=title,
+        anchor=part.anchor("why"),
+        blocks=tuple(blocks),
+        topic=part.texts("assessed.why_topic"),
+    )
 
 
 # -- sentences ------------------------------------------------------------------------------------

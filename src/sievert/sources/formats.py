@@ -51,7 +51,7 @@ PLACE = re.compile(r"([A-Z]*)\d*")
 Element = Callable[[str, Mapping[str, str]], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileColumns:
     """The columns of a file, the orders of its ordinal columns, and remarks on their conversion."""
 
@@ -140,7 +140,7 @@ def _records(path: Path, kind: str, package: Any, most_cells: int) -> FileColumn
             if not text:
                 values = _convert_dates(values, kind, display if display else "", tally)
             columns[name] = values
-    return FileColumns(columns, orders, _notes(tally), same_labels=same_labels)
+    return FileColumns(columns=columns, orders=orders, notes=_notes(tally), same_labels=same_labels)
 
 
 def _clean_value(value: Any, kind: str, text: bool, ranges: Iterable[Any]) -> tuple[Any, str]:

@@ -87,7 +87,7 @@ def results() -> dict[str, dict[str, Any]]:
 
 def part_of(data: dict[str, Any]) -> ReportPart:
     kind = "assess" if "reidentification" in data else "attack"
-    return ReportPart(kind, data, NumberWriter(TEXTS))
+    return ReportPart(kind=kind, data=data, writer=NumberWriter(TEXTS))
 
 
 def said(blocks: tuple[Block | Chapter, ...]) -> Iterator[str]:

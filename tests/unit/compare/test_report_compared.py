@@ -76,7 +76,9 @@ def data() -> dict[str, Any]:
 
 
 def part(data: dict[str, Any]) -> ReportPart:
-    return ReportPart("compare", data, NumberWriter(texts.read_texts(None)), 2)
+    return ReportPart(
+        kind="compare", data=data, writer=NumberWriter(texts.read_texts(None)), number=2
+    )
 
 
 def grids(blocks: tuple[Block | Chapter, ...]) -> Iterator[Grid]:

@@ -72,7 +72,9 @@ KINDS = (
 
 
 def part(kind: str) -> ReportPart:
-    return ReportPart("compromise", found(kind), NumberWriter(texts.read_texts(None)))
+    return ReportPart(
+        kind="compromise", data=found(kind), writer=NumberWriter(texts.read_texts(None))
+    )
 
 
 def grids(held: ReportPart) -> Iterator[Grid]:
@@ -207,7 +209,9 @@ def test_records_come_first_and_protections_are_assumed(kind: str, option: str) 
 def test_the_file_as_it_is_assumes_nothing() -> None:
     for more in ({"method": "release", "release": table()}, {"parameters": [1.0]}):
         result = sievert.compromise(table(), ["age", "sex"], "pay", replicates=1, **more)
-        whole = ReportPart("compromise", result.to_dict(), NumberWriter(texts.read_texts(None)))
+        whole = ReportPart(
+            kind="compromise", data=result.to_dict(), writer=NumberWriter(texts.read_texts(None))
+        )
         assert "assumed" not in compromised.points(whole)[0][1]
 
 
@@ -216,7 +220,7 @@ def test_the_answer_begins_with_records_and_a_stated_intruder() -> None:
     data = json.loads(json.dumps(found("sampling")))
     targets = [t for t in data["targets"]["pay"] if t["known"] == 2]
     targets[1]["exact"]["records"] = 0.5  # more than for any other, though more is left to guess
-    part = ReportPart("compromise", data, NumberWriter(texts.read_texts(None)))
+    part = ReportPart(kind="compromise", data=data, writer=NumberWriter(texts.read_texts(None)))
     head, text = compromised.points(part)[0]
     assert head.startswith(
         "For 50 % of the records an intruder who knows age and sex of the person"
@@ -226,7 +230,7 @@ def test_the_answer_begins_with_records_and_a_stated_intruder() -> None:
 
 def test_both_matchings_stand_side_by_side() -> None:
     data = found("noise")
-    part = ReportPart("compromise", data, NumberWriter(texts.read_texts(None)))
+    part = ReportPart(kind="compromise", data=data, writer=NumberWriter(texts.read_texts(None)))
     likely = sievert.compromise(
         table(), ["age", "sex"], "pay", method="noise", replicates=2, parameters=[10],
         matching="likelihood",

@@ -958,7 +958,9 @@ def test_a_command_can_add_reasons() -> None:
     for each in add:
         gate = Gate(parse_policy(policy()))
         each(gate)
-        met = Verdict("k_anonymity", "reidentification", 5, None, 9, True)
+        met = Verdict(
+            measure="k_anonymity", where="reidentification", min=5, max=None, value=9, met=True
+        )
         states.append(gate.judge([met]).met)
     assert states == [None, False]
 

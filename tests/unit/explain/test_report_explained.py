@@ -101,7 +101,7 @@ KINDS = (
 
 
 def part(kind: str = "plain") -> ReportPart:
-    return ReportPart("explain", found(kind), NumberWriter(texts.read_texts(None)))
+    return ReportPart(kind="explain", data=found(kind), writer=NumberWriter(texts.read_texts(None)))
 
 
 def grids(blocks: Any) -> Iterator[Grid]:
@@ -308,7 +308,7 @@ def test_models_that_differ_are_a_range() -> None:
     models = ("zayatz", "pitman", "snb", "dankar")
     for model, value in zip(models, (0.6, 0.1, 0.5, 0.1), strict=True):
         data["population"][f"population_uniques_{model}"]["value"] = value
-    apart = ReportPart("explain", data, NumberWriter(texts.read_texts(None)))
+    apart = ReportPart(kind="explain", data=data, writer=NumberWriter(texts.read_texts(None)))
     text = explained.points(apart)[0][1]
     assert "an estimated 10 % to 60 % are unique, depending on the model." in text
     near = explained.points(part("population"))[0][1]
@@ -361,9 +361,9 @@ def assessed(kind: str = "plain", **more: Any) -> ReportPart:
     explanation = {key: data[key] for key in ("shapley", "knowledge")}
     kept = {key: data[key] for key in ("table", "roles", "warnings")}
     return ReportPart(
-        "assess",
-        {**kept, "explanation": explanation, **more},
-        NumberWriter(texts.read_texts(None)),
+        kind="assess",
+        data={**kept, "explanation": explanation, **more},
+        writer=NumberWriter(texts.read_texts(None)),
     )
 
 

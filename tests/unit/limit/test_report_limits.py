@@ -45,7 +45,7 @@ def data() -> dict[str, Any]:
 
 
 def part(data: dict[str, Any]) -> ReportPart:
-    return ReportPart("limit", data, NumberWriter(texts.read_texts(None)))
+    return ReportPart(kind="limit", data=data, writer=NumberWriter(texts.read_texts(None)))
 
 
 def grids(blocks: tuple[Block | Chapter, ...]) -> list[Grid]:

@@ -14,11 +14,28 @@ from sievert.policy import PLANNED, GateReason, Judgement, UnjudgedSecret, Verdi
 from sievert.report.parts import NumberWriter, ReportPart
 from sievert.report.texts import read_texts
 
-BREACHED = Verdict("k_anonymity", "reidentification", 5, None, 2, False, impossible="too few")
-OF_SUPPRESSED = Verdict(
-    "l_diversity", "inference.ill", 3, None, None, None, Remark("needs_order"), scope="suppressed"
+BREACHED = Verdict(
+    measure="k_anonymity",
+    where="reidentification",
+    min=5,
+    max=None,
+    value=2,
+    met=False,
+    impossible="too few",
 )
-BELOW = Verdict("records_below", "reidentification", None, 0, 7, False, k=3)
+OF_SUPPRESSED = Verdict(
+    measure="l_diversity",
+    where="inference.ill",
+    min=3,
+    max=None,
+    value=None,
+    met=None,
+    reason=Remark("needs_order"),
+    scope="suppressed",
+)
+BELOW = Verdict(
+    measure="records_below", where="reidentification", min=None, max=0, value=7, met=False, k=3
+)
 
 
 def judgement(**changes: Any) -> Judgement:
@@ -71,7 +88,14 @@ def test_the_answer_of_the_json_stands() -> None:
 
 def test_a_number_is_read_back() -> None:
     """Its details are what only some measures have."""
-    value = Value("recursive_c", 1.5, "1", "high", None, {"l": 3, "without_missing": 2.0})
+    value = Value(
+        id="recursive_c",
+        value=1.5,
+        unit="1",
+        riskier="high",
+        reason=None,
+        details={"l": 3, "without_missing": 2.0},
+    )
     assert read_values({"recursive_c": value.to_dict()}) == {"recursive_c": value}
 
 
@@ -89,8 +113,8 @@ class Counted:
 
 def test_a_part_reads_its_result_back_once() -> None:
     """A page asks for the result of a part in each of its chapters."""
-    part = ReportPart("assess", {}, NumberWriter(read_texts(None)))
+    part = ReportPart(kind="assess", data={}, writer=NumberWriter(read_texts(None)))
     assert part.read(Counted) is part.read(Counted)
     assert Counted.times == 1
     own = Counted()
-    assert ReportPart("assess", {}, part.writer, result=own).read(Counted) is own
+    assert ReportPart(kind="assess", data={}, writer=part.writer, result=own).read(Counted) is own

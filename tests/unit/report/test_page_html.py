@@ -97,7 +97,9 @@ def test_many_limits_become_a_bar() -> None:
 
 def test_a_lead_with_a_state_is_a_verdict() -> None:
     for lead, wanted in (("lead breached", "verdict breached"), ("lead", "lead")):
-        shown = html.render(Page("t", "en", (Paragraph("x", lead),), ()))
+        shown = html.render(
+            Page(title="t", language="en", front=(Paragraph("x", lead),), chapters=())
+        )
         assert f'class="{wanted}"' in shown
 
 
@@ -118,7 +120,13 @@ def test_a_hundred_people() -> None:
     ("allowed", "corners"), [(None, 0), (0, 0), (3, 4), (5, 4), (7, 6), (100, 4)]
 )
 def test_the_allowance_is_a_box(allowed: int | None, corners: int) -> None:
-    block = Hundred("People", (60, 30, 10), (("60", ""), ("30", ""), ("10", "")), allowed, "words")
+    block = Hundred(
+        title="People",
+        shares=(60, 30, 10),
+        labels=(("60", ""), ("30", ""), ("10", "")),
+        allowed=allowed,
+        allowance="words",
+    )
     boxes = [
         p.attrib["d"]
         for p in elements(drawings.people(block), "path")
@@ -133,8 +141,20 @@ def test_the_allowance_is_a_box(allowed: int | None, corners: int) -> None:
 
 
 def numbers(*positions: float | None) -> Numbers:
-    rows = (NumberRow("n", "itpr", "1", "breached", "b", "0", "", p) for p in positions)
-    return Numbers("c", samples.HEAD, (NumberGroup("", tuple(rows)),))
+    rows = (
+        NumberRow(
+            name="n",
+            id="itpr",
+            value="1",
+            state="breached",
+            mark="b",
+            limit="0",
+            far="",
+            position=p,
+        )
+        for p in positions
+    )
+    return Numbers(caption="c", head=samples.HEAD, groups=(NumberGroup("", tuple(rows)),))
 
 
 def test_bars_share_a_limit_and_double() -> None:
@@ -229,12 +249,12 @@ def test_a_piece_for_a_notebook() -> None:
     assert "href=" not in piece and 'class="whole"' not in piece
     assert len(re.findall(r'class="chart', piece)) == 1  # nothing would hide the other
     assert "No. The policy is not met." in piece and "k-anonymity" in piece
-    again = html.fragment(Chapter("t", "a", (samples.PICTURE,)))
+    again = html.fragment(Chapter(title="t", anchor="a", blocks=(samples.PICTURE,)))
     assert 'class="chart cell"' in again
 
 
 def test_labels_of_pictures_are_escaped() -> None:
-    verdict = PolicyAnswer("met", "x", "", ("met",), '"><script>')
+    verdict = PolicyAnswer(state="met", text="x", why="", states=("met",), tally='"><script>')
     shown = html.render(samples.decision(verdict=verdict))
     assert "<script" not in shown and "&#34;&gt;&lt;script&gt;" in shown
 

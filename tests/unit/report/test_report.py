@@ -273,9 +273,15 @@ def test_every_text_is_used() -> None:
 
 
 def page_of(text: str) -> Page:
-    grid = Grid(text, (text, text), ((text, Link(text, "def-x")),), folded=True)
+    grid = Grid(caption=text, head=(text, text), rows=((text, Link(text, "def-x")),), folded=True)
     blocks = (Paragraph(text), Paragraph(text, "lead"), BulletList((text,), (text,)), grid)
-    return Page(text, "en", blocks, (Chapter(text, "x", blocks),), (text,))
+    return Page(
+        title=text,
+        language="en",
+        front=blocks,
+        chapters=(Chapter(title=text, anchor="x", blocks=blocks),),
+        foot=(text,),
+    )
 
 
 class Plain(HTMLParser):

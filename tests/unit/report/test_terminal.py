@@ -55,15 +55,16 @@ def text(page: Page, **options: Any) -> str:
 
 
 def page(*front: Any, chapters: tuple[Chapter, ...] = ()) -> Page:
-    return Page("A title", "en", front, chapters)
+    return Page(title="A title", language="en", front=front, chapters=chapters)
 
 
-ROW = NumberRow("Smallest group", "k_anonymity", "1 person", "breached", "breached", "at least 5",
-                "5 × short", 2.3)  # fmt: skip
+ROW = NumberRow(name="Smallest group", id="k_anonymity", value="1 person", state="breached",
+    mark="breached", limit="at least 5",
+                far="5 × short", position=2.3)  # fmt: skip
 NUMBERS = Numbers(
-    "Limits",
-    ("Measure", "PolicyAnswer", "Value", "Limit", "How far", "Id"),
-    (NumberGroup("Finding a person", (ROW, replace(ROW, state="met", far="inside"))),),
+    caption="Limits",
+    head=("Measure", "PolicyAnswer", "Value", "Limit", "How far", "Id"),
+    groups=(NumberGroup("Finding a person", (ROW, replace(ROW, state="met", far="inside"))),),
 )
 
 
@@ -110,8 +111,12 @@ def test_how_many_can_be_found(share: float, words: str) -> None:
 
 
 def test_remarks_that_are_left_out_are_counted() -> None:
-    inner = Chapter("2 more", "b", (BulletList(("c", "d")),), instead="2 more: --all")
-    chapter = Chapter("Remarks", "a", (BulletList(("a", "b")), inner), screen=True)
+    inner = Chapter(
+        title="2 more", anchor="b", blocks=(BulletList(("c", "d")),), instead="2 more: --all"
+    )
+    chapter = Chapter(
+        title="Remarks", anchor="a", blocks=(BulletList(("a", "b")), inner), screen=True
+    )
     assert "Remarks (2 more: --all)" in text(page(chapters=(chapter,)))
     assert "Remarks\n" in text(page(chapters=(chapter,)), everything=True)
 
@@ -177,14 +182,22 @@ def test_what_is_left_out_of_a_screen() -> None:
     result = assessment(policy=POLICY)
     screen = builder.screen(result)
     whole = text(screen)
-    remark = Chapter("Remarks", "r", (BulletList(("x",) * 30),), screen=True, instead="30: --all")
+    remark = Chapter(
+        title="Remarks",
+        anchor="r",
+        blocks=(BulletList(("x",) * 30),),
+        screen=True,
+        instead="30: --all",
+    )
     short = text(replace(screen, chapters=(*screen.chapters, remark)))
     assert "Remarks (30: --all). Every number: --all." in short and "- x" not in short
     assert [line in short for line in whole.splitlines() if "✗" in line] == [True] * 3
     met = tuple(replace(ROW, name=f"m{i}", state="met", mark="met") for i in range(40))
     group = replace(NUMBERS.groups[0], rows=(ROW, *met))
-    answer = PolicyAnswer("breached", "No.")
-    limits = Chapter("Limits", "l", (replace(NUMBERS, groups=(group,)),), screen=True)
+    answer = PolicyAnswer(state="breached", text="No.")
+    limits = Chapter(
+        title="Limits", anchor="l", blocks=(replace(NUMBERS, groups=(group,)),), screen=True
+    )
     short = text(page(answer, chapters=(limits,)))
     assert "✗ Smallest group" in short and "    met: m0 1 person (at least 5), m1" in short
     assert "✓ m0" in text(page(answer, chapters=(limits,)), everything=True)
@@ -204,10 +217,14 @@ def test_ids_and_distances_need_room() -> None:
 
 
 def test_chapters_are_for_the_screen_or_asked_for() -> None:
-    inner = Chapter("Inside", "b", (Paragraph("deep"),))
+    inner = Chapter(title="Inside", anchor="b", blocks=(Paragraph("deep"),))
     chapters = (
-        Chapter("Shown", "a", (Paragraph("on the screen"), inner), screen=True),
-        Chapter("Hidden", "c", (Paragraph("on the page"), make_grid("", ("x",), [("y",)]))),
+        Chapter(title="Shown", anchor="a", blocks=(Paragraph("on the screen"), inner), screen=True),
+        Chapter(
+            title="Hidden",
+            anchor="c",
+            blocks=(Paragraph("on the page"), make_grid("", ("x",), [("y",)])),
+        ),
     )
     short = text(page(chapters=chapters))
     assert "on the screen" in short and "deep" not in short and "on the page" not in short
@@ -216,7 +233,10 @@ def test_chapters_are_for_the_screen_or_asked_for() -> None:
 
 
 def test_options_side_by_side() -> None:
-    rows = (OptionRow("people alone", "12", "0"), OptionRow("limits met", "4", "12 of 12"))
+    rows = (
+        OptionRow(name="people alone", before="12", after="0"),
+        OptionRow(name="limits met", before="4", after="12 of 12"),
+    )
     options = OptionCards("as it is", (Option("age in bands of 10", "met", "meets", rows),))
     shown = text(page(options)).splitlines()[2:]
     assert shown == [
@@ -241,7 +261,7 @@ def test_colours_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         def isatty(self) -> bool:
             return True
 
-    shown = page(PolicyAnswer("breached", "No.", "Because."), NUMBERS)
+    shown = page(PolicyAnswer(state="breached", text="No.", why="Because."), NUMBERS)
 
     def written(out: io.StringIO, **environment: str) -> str:
         for name in ("NO_COLOR", "TERM", "FORCE_COLOR"):
@@ -339,7 +359,12 @@ def test_every_renderer_says_the_same(tmp_path: Path) -> None:
 def test_names_are_never_cut_to_equal_ones() -> None:
     names = [f"a_long_name_of_a_release_{i}_of_several" for i in range(3)]
     grid = make_grid("", ("Release", "x" * 30, "y" * 38), [(n, "1", "2") for n in names])
-    page = Page("t", "en", (), (Chapter("c", "c", (grid,), screen=True),))
+    page = Page(
+        title="t",
+        language="en",
+        front=(),
+        chapters=(Chapter(title="c", anchor="c", blocks=(grid,), screen=True),),
+    )
     for width in (60, 100, 200):
         lines = terminal.as_text(terminal.render(page, width=width)).splitlines()
         first = [line.split()[0] for line in lines if line.startswith("  a_long")]

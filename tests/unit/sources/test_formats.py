@@ -257,7 +257,9 @@ def test_sheets_are_named(tmp_path: Path) -> None:
     path = xlsx(tmp_path / "t.xlsx", One=[text("a"), number(1)], Two=[text("b"), number(2)])
     assert read(path).columns == {"a": [1]}
     assert read(path).notes == ("sheet 'One' read, the first of 2",)
-    assert read(path, "Two") == formats.FileColumns({"b": [2]}, {}, (), other_sheets=1)
+    assert read(path, "Two") == formats.FileColumns(
+        columns={"b": [2]}, orders={}, notes=(), other_sheets=1
+    )
     with pytest.raises(UsageError, match=r"'Three' does not exist. Try: one of 'One', 'Two'"):
         read(path, "Three")
     with pytest.raises(UsageError, match="has no sheets"):

@@ -53,9 +53,9 @@ def framework_chapter(part: ReportPart) -> Iterator[Chapter]:
         _criteria(part, evidence),
         BulletList(tuple(texts(f"frameworks.{name}.{each.id}_text") for each in evidence.criteria)),
         Chapter(
-            texts("frameworks.unanswered"),
-            part.anchor("framework-unanswered"),
-            (BulletList(tuple(unanswered)),),
+            title=texts("frameworks.unanswered"),
+            anchor=part.anchor("framework-unanswered"),
+            blocks=(BulletList(tuple(unanswered)),),
         ),
         _record(part, evidence),
         Paragraph(
@@ -65,7 +65,9 @@ def framework_chapter(part: ReportPart) -> Iterator[Chapter]:
         Paragraph(texts("frameworks.no_gate"), "note"),
     )
     title = texts("frameworks.title", name=texts(f"frameworks.{name}.name"))
-    yield Chapter(title, part.anchor("framework"), blocks, topic=texts("frameworks.topic"))
+    yield Chapter(
+        title=title, anchor=part.anchor("framework"), blocks=blocks, topic=texts("frameworks.topic")
+    )
 
 
 def _criteria(part: ReportPart, evidence: FrameworkEvidence) -> Grid:

@@ -81,7 +81,7 @@ class OptionSearch:
         )
         obstacle = self._obstacle(wildcards)
         if obstacle is not None:
-            return ChangeOptions(before, reason=obstacle), []
+            return ChangeOptions(before=before, reason=obstacle), []
         questions = self.measures.questions
         roles = self.measures.roles
         self.measures.clock("searching options", questions)
@@ -90,7 +90,7 @@ class OptionSearch:
         else:  # the rows of people are recoded
             combinations = count_combinations(questions.rows, roles.quasi, roles.sensitive)
         if not self._have_order(combinations):
-            return ChangeOptions(before, reason=result.NO_ORDER), []
+            return ChangeOptions(before=before, reason=result.NO_ORDER), []
         tables, release, notes = self._tables(combinations, leave_out=leave_out)
         if alone is None:
             before = replace(before, alone=tables.unique_before())

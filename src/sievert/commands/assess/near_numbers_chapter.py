@@ -92,4 +92,6 @@ def near_numbers(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
     grid = make_grid(part.say("behind"), (part.say("near_line"), across, up), rows)
     below = (part.say("near_below"),)
     spec = lines(title, below, stairs, across=across, up=up, stair=True)
-    yield Picture(spec, part.say("near_caption"), grid, name=("approximate", secret))
+    yield Picture(
+        spec=spec, caption=part.say("near_caption"), behind=grid, name=("approximate", secret)
+    )

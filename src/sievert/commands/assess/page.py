@@ -82,9 +82,9 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         *(population_chapter(explanation_view(part)) if part.read(Assessment).population else ()),
         *(
             Chapter(
-                _finding(part, k),
-                part.anchor(k),
-                inner,
+                title=_finding(part, k),
+                anchor=part.anchor(k),
+                blocks=inner,
                 screen=k == "trajectory",
                 folded=k == "everything",
                 topic=part.texts(TOPICS[k]) if k in TOPICS else "",
@@ -248,7 +248,9 @@ def _key_sets(part: ReportPart) -> Iterator[Chapter]:
     sentence = part.say("key_sets_worst", columns=names_of(part, result.roles.quasi))
     heads = (*KEY_SET_HEADS, *judged)
     inner = (Paragraph(sentence), part.grid("key_sets", heads, rows, (1, 2, 3, 4)))
-    yield Chapter(part.say("key_sets"), part.anchor("key_sets"), inner, screen=True)
+    yield Chapter(
+        title=part.say("key_sets"), anchor=part.anchor("key_sets"), blocks=inner, screen=True
+    )
 
 
 def _key_set_state(part: ReportPart, policy: Judgement) -> str:
@@ -279,7 +281,9 @@ def _sizes(part: ReportPart) -> Iterator[Picture]:
         body = ((name, *counts) for name, counts in rows)
         grid = make_grid(part.say("behind"), (part.say("size"), *heads), body)
         spec = bars(part.say("sizes_below"), (), given, axis=heads[0])
-        yield Picture(spec, part.say("sizes_caption"), grid, name=("class_sizes",))
+        yield Picture(
+            spec=spec, caption=part.say("sizes_caption"), behind=grid, name=("class_sizes",)
+        )
 
 
 def _span(part: ReportPart, span: ClassSpan) -> str:
@@ -315,7 +319,9 @@ def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
     yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):
         inside = tuple(Paragraph(text) for text in _secret_sentences(part, secret))
-        yield Chapter(part.writer.name(secret), f"{part.anchor('learnt')}{number}", inside)
+        yield Chapter(
+            title=part.writer.name(secret), anchor=f"{part.anchor('learnt')}{number}", blocks=inside
+        )
     yield Paragraph(part.say("learnt_reading"), "reading")
 
 
@@ -376,7 +382,7 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
         spec = dumbbells(part.say("guesses"), below, given, axis=part.say("guesses_axis"))
         spec = caption_bars(spec, list(zip(given, words, strict=True)))
         grid = make_grid(part.say("behind"), (part.say("secret"), *series.values()), rows)
-        yield Picture(spec, part.say("guesses_caption"), grid)
+        yield Picture(spec=spec, caption=part.say("guesses_caption"), behind=grid)
 
 
 # -- tables ---------------------------------------------------------------------------------------

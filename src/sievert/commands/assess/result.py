@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sievert.policy import Judgement, Verdict
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Assessment(Result):
     """How exposed the people of one table are: numbers, limits, warnings."""
 
@@ -206,7 +206,7 @@ class ColumnChange:
         return cls(column=data["column"], how=data["how"], values=data["values"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChangeOption:
     """The table as it is, or with some columns changed: is the policy met, and at what cost."""
 
@@ -282,7 +282,7 @@ def _read_verdict(data: Mapping[str, Any]) -> Verdict:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChangeOptions:
     """The table as it is, and up to three ways to change it; without any, the reason."""
 

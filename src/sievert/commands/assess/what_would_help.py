@@ -94,7 +94,9 @@ def cards(part: ReportPart) -> Iterator[Chapter]:
     blocks: tuple[Block, ...] = (OptionCards(texts("options.now"), items),)
     if not (options.complete or _is_proven(options)):
         blocks += (Paragraph(texts("options.budget", tried=options.tried), "note"),)
-    yield Chapter(texts("options.title"), part.anchor("options"), blocks, screen=True)
+    yield Chapter(
+        title=texts("options.title"), anchor=part.anchor("options"), blocks=blocks, screen=True
+    )
 
 
 def making(part: ReportPart, command: str = "") -> Iterator[Chapter]:
@@ -109,7 +111,9 @@ def making(part: ReportPart, command: str = "") -> Iterator[Chapter]:
     if not options.complete and _is_proven(options):
         blocks += (Paragraph(texts("options.budget_proven", tried=options.tried), "note"),)
     topic = texts("options.making")
-    yield Chapter(texts("options.command"), part.anchor("making"), blocks, topic=topic)
+    yield Chapter(
+        title=texts("options.command"), anchor=part.anchor("making"), blocks=blocks, topic=topic
+    )
 
 
 def _is_proven(options: ChangeOptions) -> bool:
@@ -126,23 +130,23 @@ def _option(part: ReportPart, before: ChangeOption, way: ChangeOption) -> Option
     ordered = sorted((STATES[limit.met] for limit in way.verdicts), key=ORDER.index)
     rows = (
         OptionRow(
-            texts("options.alone"),
-            count(before.alone or 0),
-            count(alone),
-            alone / people if people else None,
+            name=texts("options.alone"),
+            before=count(before.alone or 0),
+            after=count(alone),
+            share=alone / people if people else None,
             risky=True,
         ),
         OptionRow(
-            texts("options.limits_met"),
-            texts("options.of", met=before.limits_met, number=len(way.verdicts)),
-            texts("options.of", met=way.limits_met, number=len(way.verdicts)),
+            name=texts("options.limits_met"),
+            before=texts("options.of", met=before.limits_met, number=len(way.verdicts)),
+            after=texts("options.of", met=way.limits_met, number=len(way.verdicts)),
             states=tuple(ordered),
         ),
         OptionRow(
-            texts("options.detail_lost"),
-            percent(before.detail_lost),
-            percent(way.detail_lost),
-            way.detail_lost,
+            name=texts("options.detail_lost"),
+            before=percent(before.detail_lost),
+            after=percent(way.detail_lost),
+            share=way.detail_lost,
         ),
     )
     keys = ("options.mark_breached_one", "options.mark_breached")

@@ -62,9 +62,9 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     }
     return tuple(
         Chapter(
-            _title(part, box, boxes[box]),
-            part.anchor(box.replace("_", "-")),
-            (
+            title=_title(part, box, boxes[box]),
+            anchor=part.anchor(box.replace("_", "-")),
+            blocks=(
                 Paragraph(part.say(topic), "reading"),
                 *write(part, boxes[box]),
             ),
@@ -194,7 +194,7 @@ def _linkage(part: ReportPart, attack: Attack) -> Iterator[Block]:
         yield grid
     else:
         spec = shares(title, (below,), bars, axis=below)
-        yield Picture(spec, part.say("linkage_caption"), grid)
+        yield Picture(spec=spec, caption=part.say("linkage_caption"), behind=grid)
 
 
 # -- a register -----------------------------------------------------------------------------------

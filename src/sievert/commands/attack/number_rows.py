@@ -96,7 +96,11 @@ def by_column(
             for name, text in rows
         ]
         spec = shares(title, (part.say("columns_below"),), bars, axis=part.say("columns_axis"))
-        yield Picture(spec, part.say("columns_caption" if many else "columns_caption_one"), grid)
+        yield Picture(
+            spec=spec,
+            caption=part.say("columns_caption" if many else "columns_caption_one"),
+            behind=grid,
+        )
     else:
         yield grid
     if len(order) > MOST_COLUMNS:
@@ -142,7 +146,7 @@ def _values(
         title = part.say("values_chart", **names)
         below = part.say("values_below")
         spec = shares(title, (below,), bars, axis=part.say("columns_axis"))
-        yield Picture(spec, part.say("values_caption"), grid)
+        yield Picture(spec=spec, caption=part.say("values_caption"), behind=grid)
     else:
         yield grid
     yield from values_left(part, values, groups)

@@ -75,7 +75,9 @@ def blocks(part: ReportPart) -> tuple[Chapter, ...]:
         Paragraph(part.say("reading"), "reading"),
     )
     return (
-        Chapter(_summary_title(part), part.anchor("summary"), summary, screen=True),
+        Chapter(
+            title=_summary_title(part), anchor=part.anchor("summary"), blocks=summary, screen=True
+        ),
         *identity.chapters(part),
         *_secret_chapters(part),
         *reasoning.chapters(part),
@@ -228,13 +230,23 @@ def _secret_chapters(part: ReportPart) -> Iterator[Chapter]:
     for i, secret, outcome in secrets(part, "homogeneity"):
         anchor = f"{part.anchor('secret')}{i}"
         homogeneity = _homogeneity(part, i, secret, outcome)
-        inner = [Chapter(part.say("homogeneity_title"), f"{anchor}-homogeneity", homogeneity)]
+        inner = [
+            Chapter(
+                title=part.say("homogeneity_title"),
+                anchor=f"{anchor}-homogeneity",
+                blocks=homogeneity,
+            )
+        ]
         for attack, (title, write) in WRITERS.items():
             if secret in others[attack]:
                 blocks = tuple(write(part, secret, others[attack][secret]))
                 if blocks:
-                    inner.append(Chapter(part.say(title), f"{anchor}-{attack}", blocks))
-        yield Chapter(_secret_title(part, secret, outcome), anchor, tuple(inner))
+                    inner.append(
+                        Chapter(title=part.say(title), anchor=f"{anchor}-{attack}", blocks=blocks)
+                    )
+        yield Chapter(
+            title=_secret_title(part, secret, outcome), anchor=anchor, blocks=tuple(inner)
+        )
 
 
 def _secret_title(part: ReportPart, secret: str, outcome: Attack) -> str:
@@ -355,7 +367,7 @@ def _likely_values(part: ReportPart, secret: str, values: Listed) -> Iterator[Bl
     if len({each.number for each in likely}) > 1:  # as many equal bars would show nothing
         below = part.say("skewness_below")
         spec = shares(grid.caption, (below,), bars, axis=part.say("skewness_axis"))
-        yield Picture(spec, part.say("skewness_caption"), grid)
+        yield Picture(spec=spec, caption=part.say("skewness_caption"), behind=grid)
     else:
         yield grid
     yield from values_left(part, values, groups)

@@ -80,9 +80,9 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     """One chapter for each secret that was reasoned about: its title is what was found."""
     return tuple(
         Chapter(
-            _title(part, secret, attack),
-            f"{part.anchor('reason')}{i}",
-            tuple(_blocks(part, i, secret, attack)),
+            title=_title(part, secret, attack),
+            anchor=f"{part.anchor('reason')}{i}",
+            blocks=tuple(_blocks(part, i, secret, attack)),
             screen=i == 1,
         )
         for i, secret, attack in secrets(part, "reasoning")
@@ -203,14 +203,18 @@ def _blocks(part: ReportPart, i: int, secret: str, attack: Attack) -> Iterator[B
     if which == "named":
         yield Paragraph(texts("reasoned.reading"), "reading")
         inner = tuple(_relative(part, secret, attack))
-        yield Chapter(texts("reasoned.risk_title"), part.anchor(f"reason{i}-risk"), inner)
+        yield Chapter(
+            title=texts("reasoned.risk_title"), anchor=part.anchor(f"reason{i}-risk"), blocks=inner
+        )
     if which not in ("randomised", "unreadable"):
         how = (
             *_how(part, attack),
             *_chains(part, secret, attack, drawn=part.pictured(i, DRAWN)),
             *_sensitivity(part, attack),
         )
-        yield Chapter(texts("reasoned.how_title"), part.anchor(f"reason{i}-how"), how)
+        yield Chapter(
+            title=texts("reasoned.how_title"), anchor=part.anchor(f"reason{i}-how"), blocks=how
+        )
 
 
 def _beliefs(
@@ -244,7 +248,9 @@ def _beliefs(
     else:
         key = "reasoned.caption_exact"
     spec = shares(title, (texts("reasoned.below", secret=name),), bars, axis=texts("reasoned.axis"))
-    return Picture(spec, texts(key), grid, screen=True, name=("reasoning", secret))
+    return Picture(
+        spec=spec, caption=texts(key), behind=grid, screen=True, name=("reasoning", secret)
+    )
 
 
 # -- for the operator -----------------------------------------------------------------------------
@@ -377,7 +383,9 @@ def _running(
     below = texts("reasoned.running_below")
     up = texts("reasoned.running_up")
     spec = running(title, (below,), points, across=across, up=up)
-    yield Picture(spec, texts("reasoned.running_caption"), grid, name=("chains", secret))
+    yield Picture(
+        spec=spec, caption=texts("reasoned.running_caption"), behind=grid, name=("chains", secret)
+    )
 
 
 def _sensitivity(part: ReportPart, attack: Attack) -> Iterator[Block]:

@@ -21,7 +21,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DescribedColumn:
     """A column: how many values it has, what they are, and the role that this suggests."""
 

@@ -69,7 +69,11 @@ def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> ReleaseDis
     bits = disclosed_information(task.joint, rows) / LN2
     best = least_risk(task, None, max(far, task.nearest), **how)
     return ReleaseDistance(
-        far, bits, as_channel=bits, least=min(best.objective, bits), bound=best.bound
+        distortion=far,
+        disclosed=bits,
+        as_channel=bits,
+        least=min(best.objective, bits),
+        bound=best.bound,
     )
 
 
@@ -321,8 +325,16 @@ def _distance(
             least = 0.0
         if point.bound is not None and not limit.merged:
             bound = min(point.bound, least)
-    numbers = (far, whole.value, whole.corrected, channel, place.as_released, least, bound)
-    return ReleaseDistance(*numbers, place.columns)
+    return ReleaseDistance(
+        distortion=far,
+        disclosed=whole.value,
+        corrected=whole.corrected,
+        as_channel=channel,
+        as_released=place.as_released,
+        least=least,
+        bound=bound,
+        columns=place.columns,
+    )
 
 
 def _perfect(task: DistortionTask) -> tuple[float | None, str | None]:

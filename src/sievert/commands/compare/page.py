@@ -158,7 +158,7 @@ def _key(view: ComparisonView) -> Chapter:
             axis=axis,
         )
         grid = make_grid(caption, (view.say("head_release"), axis), known)
-        blocks.insert(0, Picture(spec, view.say("key_see"), grid))
+        blocks.insert(0, Picture(spec=spec, caption=view.say("key_see"), behind=grid))
     return view.chapter("key_title", "key", (*blocks, *compare_tables.by_column(view)))
 
 
@@ -193,7 +193,7 @@ def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
         *limit_chapter(view, number, secret, pictured=pictured),
     )
     anchor = f"{view.anchor('secret')}{number}"
-    return Chapter(view.say("secret_title", secret=name), anchor, blocks)
+    return Chapter(title=view.say("secret_title", secret=name), anchor=anchor, blocks=blocks)
 
 
 def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
@@ -230,7 +230,7 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
         up=head[3],
     )
     grid = make_grid(view.say("map_caption", secret=name), head, rows)
-    yield Picture(spec, view.say("map_see"), grid, name=("map", secret))
+    yield Picture(spec=spec, caption=view.say("map_see"), behind=grid, name=("map", secret))
 
 
 def _marked(view: ComparisonView, release: ReleaseTexts) -> str:
@@ -298,7 +298,9 @@ def _overview(view: ComparisonView) -> Chapter:
         *([_dominance(view)] if len(releases) > 1 and view.secrets else ()),
         *(bases(view) if any(state_of(r.policy) for r in releases) else ()),
     )
-    return Chapter(view.say("table_title"), view.anchor("overview"), blocks, screen=True)
+    return Chapter(
+        title=view.say("table_title"), anchor=view.anchor("overview"), blocks=blocks, screen=True
+    )
 
 
 def _dominance(view: ComparisonView) -> Block:

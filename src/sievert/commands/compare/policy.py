@@ -257,8 +257,8 @@ class Judging:
 def _to_assessed(table: MeasuredTable) -> Assessed:
     """Put the measures of a table into the record of a comparison."""
     return Assessed(
-        table.reidentification,
-        table.inference,
+        reidentification=table.reidentification,
+        inference=table.inference,
         best=table.best,
         suppressed=table.suppressed,
         certain=table.certain,

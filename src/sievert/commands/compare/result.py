@@ -54,7 +54,7 @@ class ComparisonChoices(SubscriptedRecord):
         return {**vars(self), "bins": dict(self.bins), "predicted": list(self.predicted)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Assessed:
     """The measures of one table that stand beside each other before and after."""
 
@@ -177,7 +177,7 @@ class Disclosed:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseDistance:
     """One release against the limit of one secret; information in bits.
 
@@ -460,7 +460,7 @@ def _without_values(details: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Comparison(Result):
     """Releases of one original, side by side."""
 

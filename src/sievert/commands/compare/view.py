@@ -334,7 +334,7 @@ def limit_chapter(
         Paragraph(view.say("limit_reading"), "reading"),
     )
     anchor = f"{view.anchor('limit')}{number}"
-    yield Chapter(view.say("limit_title", secret=name), anchor, inner)
+    yield Chapter(title=view.say("limit_title", secret=name), anchor=anchor, blocks=inner)
 
 
 def _sentence(view: ComparisonView, distance: DistanceToLimit) -> str:
@@ -378,7 +378,7 @@ def _picture(
         [(at.number or 0.0, least.number or 0.0, bound.number) for at, least, bound in curve],
         dots,
     )
-    return Picture(spec, view.say("limit_see"), grid, name=("limit", secret))
+    return Picture(spec=spec, caption=view.say("limit_see"), behind=grid, name=("limit", secret))
 
 
 def _grid(

@@ -131,7 +131,9 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
             inner = tuple(write(view, pictures=part.pictured(number, MOST_SECRETS)))
             anchor = part.anchor(f"secret{number}-{key}")
             if inner:
-                yield Chapter(title, anchor, inner, screen=number == 1 and key != "useful")
+                yield Chapter(
+                    title=title, anchor=anchor, blocks=inner, screen=number == 1 and key != "useful"
+                )
     found = part.read(Compromises)
     how = [Paragraph(part.say(METHODS[found.method]))]
     if found.pairing is not None:
@@ -139,7 +141,7 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
     if found.method != "release":
         runs = part.say("runs", number=found.replicates, seed=found.seed)
         how.append(Paragraph(runs, "note"))
-    yield Chapter(part.say("method_title"), part.anchor("method"), tuple(how))
+    yield Chapter(title=part.say("method_title"), anchor=part.anchor("method"), blocks=tuple(how))
     yield words_chapter(part, TERMS)
 
 
@@ -219,7 +221,9 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Grid 
         across=view.say("known_axis"),
         up=view.say(keys.axis),
     )
-    return Picture(spec, view.say(keys.caption), grid, name=(number, view.secret))
+    return Picture(
+        spec=spec, caption=view.say(keys.caption), behind=grid, name=(number, view.secret)
+    )
 
 
 def _targets(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
@@ -305,7 +309,7 @@ def _useful(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
         across=view.say("error_axis"),
         up=view.say("entropy_axis"),
     )
-    yield Picture(spec, view.say("useful_caption"), grid)
+    yield Picture(spec=spec, caption=view.say("useful_caption"), behind=grid)
 
 
 def _spread_table(view: CompromiseView) -> Grid:

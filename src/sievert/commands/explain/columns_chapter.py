@@ -32,7 +32,7 @@ def chapters(view: ColumnsView) -> Iterator[Chapter]:
     ):
         blocks = tuple(write(view))
         if blocks:
-            yield Chapter(title, view.anchor(key), blocks, screen=key != "sets")
+            yield Chapter(title=title, anchor=view.anchor(key), blocks=blocks, screen=key != "sets")
 
 
 # -- shares ---------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def _line_chart(
     spec = lines(
         view.say(keys.title), [view.say(keys.below)], points, across=across, up=view.say(axis)
     )
-    return Picture(spec, view.say(keys.caption), grid)
+    return Picture(spec=spec, caption=view.say(keys.caption), behind=grid)
 
 
 def _measured_sets(view: ColumnsView, point: KnowledgePoint) -> str:

@@ -247,7 +247,9 @@ def _remedies_chapter(view: ColumnsView) -> Iterator[Chapter]:
             *([Paragraph(left, "note")] if left else ()),
             Paragraph(view.say("remedies_reading"), "reading"),
         )
-        yield Chapter(_remedies_title(view), view.anchor("remedies"), blocks, screen=True)
+        yield Chapter(
+            title=_remedies_title(view), anchor=view.anchor("remedies"), blocks=blocks, screen=True
+        )
 
 
 def _remedies_title(view: ColumnsView) -> str:
@@ -318,7 +320,12 @@ def _ranking_chapter(view: ColumnsView, content: ExplanationContent) -> Iterator
     columns = _rank_columns(view, content.ranking or ())
     alone = content.columns is None  # then the sentence stands on the first screen
     title = (None if alone else _ranking_sentence(view, columns)) or view.say("ranking_title")
-    yield Chapter(title, view.anchor("ranking"), tuple(_ranking(view, columns)), screen=alone)
+    yield Chapter(
+        title=title,
+        anchor=view.anchor("ranking"),
+        blocks=tuple(_ranking(view, columns)),
+        screen=alone,
+    )
 
 
 def _ranking(view: ColumnsView, columns: Sequence[RankingRow]) -> Iterator[Block]:

@@ -11,7 +11,9 @@ from sievert.report.parts import ReportPart
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The table of the columns, and what to do with it."""
     inner = (_columns(part), Paragraph(part.say("reading"), "reading"), Paragraph(part.say("use")))
-    return (Chapter(part.say("title"), part.anchor("columns"), inner, screen=True),)
+    return (
+        Chapter(title=part.say("title"), anchor=part.anchor("columns"), blocks=inner, screen=True),
+    )
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:

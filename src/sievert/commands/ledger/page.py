@@ -26,7 +26,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 
 def _chapter(part: ReportPart, title: str, place: str, *blocks: Block) -> Chapter:
-    return Chapter(part.say(title), part.anchor(place), blocks, screen=True)
+    return Chapter(title=part.say(title), anchor=part.anchor(place), blocks=blocks, screen=True)
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:

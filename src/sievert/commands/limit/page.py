@@ -59,12 +59,17 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     apart = max((point.spread or 0.0 for point in points), default=0.0)
     if apart > APART:
         inner.append(Paragraph(view.say("apart", bits=view.writer.number(apart)), "warning"))
-    main = Chapter(part.say("title"), part.anchor("points"), (*inner, *_meaning(view)), screen=True)
+    main = Chapter(
+        title=part.say("title"),
+        anchor=part.anchor("points"),
+        blocks=(*inner, *_meaning(view)),
+        screen=True,
+    )
     chapters = (
         Chapter(
-            part.say("columns_title", columns=part.writer.names(alphabet.result.columns)),
-            f"{part.anchor('columns')}{number}",
-            tuple(_alphabet(view, number)),
+            title=part.say("columns_title", columns=part.writer.names(alphabet.result.columns)),
+            anchor=f"{part.anchor('columns')}{number}",
+            blocks=tuple(_alphabet(view, number)),
         )
         for number, alphabet in enumerate(view.alphabets, 1)
     )
@@ -172,7 +177,11 @@ def _alphabet(view: LimitView, number: int) -> Iterator[Block | Chapter]:
         grid = _grid(view, alphabet)
         spec = _picture(view, alphabet) if view.part.pictured(number, MOST_PICTURED) else None
         name = ("limit", *alphabet.result.columns[:3])
-        yield grid if spec is None else Picture(spec, view.say("see"), grid, name=name)
+        yield (
+            grid
+            if spec is None
+            else Picture(spec=spec, caption=view.say("see"), behind=grid, name=name)
+        )
     yield from _channel(view, number)
 
 
@@ -297,7 +306,7 @@ def _channel(view: LimitView, number: int) -> Iterator[Chapter]:
     if view.result.shown and alphabet.texts is not None and alphabet.channel is not None:
         inner.append(_matrix(view, *alphabet.texts, alphabet.channel))
     anchor = f"{view.part.anchor('channel')}{number}"
-    yield Chapter(view.say("channel_title"), anchor, tuple(inner))
+    yield Chapter(title=view.say("channel_title"), anchor=anchor, blocks=tuple(inner))
 
 
 def _promises(view: LimitView, promise: Promise, achieved: ReleaseCheck | None) -> Grid:

@@ -35,7 +35,9 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The columns, the losses, the limits."""
     content = part.read(ProtectedContent)
     if not content.found:
-        first = Chapter(part.say("title"), part.anchor("columns"), (), screen=True)
+        first = Chapter(
+            title=part.say("title"), anchor=part.anchor("columns"), blocks=(), screen=True
+        )
         return (first, *frontier_chapters(part))
     if content.details is not None:
         inner: tuple[Block, ...] = (_details(part, content.details), *_meaning(part))
@@ -43,7 +45,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         reading = Paragraph(part.say("reading"), "reading")
         inner = (_columns(part), reading, *_meaning(part))
     return (
-        Chapter(part.say("title"), part.anchor("columns"), inner, screen=True),
+        Chapter(title=part.say("title"), anchor=part.anchor("columns"), blocks=inner, screen=True),
         _loss_chapter(part),
         *limits_chapter(part),
         *frontier_chapters(part),
@@ -57,7 +59,9 @@ def _loss_chapter(part: ReportPart) -> Chapter:
     losses = part.read(ProtectedContent).losses
     if losses is not None:
         title = part.say("loss_share", loss=part.writer.share(losses.arithmetic))
-    return Chapter(title, part.anchor("loss"), (_losses(part),), screen=True, topic=topic)
+    return Chapter(
+        title=title, anchor=part.anchor("loss"), blocks=(_losses(part),), screen=True, topic=topic
+    )
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
@@ -267,9 +271,17 @@ def frontier_chapters(part: ReportPart) -> Iterator[Chapter]:
     blocks: tuple[Block, ...] = (
         Paragraph(part.say("frontier_reading", meets=meets, optimal=optimal), "lead"),
         *_limit(part, frontier),
-        Picture(spec, part.say("frontier_see"), grid, screen=True, name=("frontier",)),
+        Picture(
+            spec=spec,
+            caption=part.say("frontier_see"),
+            behind=grid,
+            screen=True,
+            name=("frontier",),
+        ),
     )
-    yield Chapter(part.say("frontier_title"), part.anchor("frontier"), blocks, screen=True)
+    yield Chapter(
+        title=part.say("frontier_title"), anchor=part.anchor("frontier"), blocks=blocks, screen=True
+    )
 
 
 def _limit(part: ReportPart, frontier: Frontier) -> Iterator[Paragraph]:

@@ -12,7 +12,7 @@ from sievert.policy import Judgement
 from sievert.result import Result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnLevel:
     """A quasi-identifier in the release: its level, and where its hierarchy is from."""
 
@@ -23,7 +23,7 @@ class ColumnLevel:
     fixed: str | None = None  # the hierarchy for other data, without a value of these
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Protected(Result):
     """A release that meets a policy at the least loss; or the nearest one, if none does.
 

@@ -24,7 +24,9 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         Paragraph(part.say("reading"), "reading"),
         *(Paragraph(part.say(key)) for key in (*exact, "cannot_tell", salted)),
     )
-    return (Chapter(part.say("title"), part.anchor("keys"), inner, screen=True),)
+    return (
+        Chapter(title=part.say("title"), anchor=part.anchor("keys"), blocks=inner, screen=True),
+    )
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:

@@ -28,7 +28,12 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
         keys = ("ranking_highest", "ranking_reading")[0 if _controlled(part) else 1 :]
         inner = (*_ranking(part), *(Paragraph(part.say(key), "reading") for key in keys))
         inner = (*inner, *basis(part))
-        yield Chapter(part.say("ranking_title"), part.anchor("ranking"), inner, screen=True)
+        yield Chapter(
+            title=part.say("ranking_title"),
+            anchor=part.anchor("ranking"),
+            blocks=inner,
+            screen=True,
+        )
     chapters = []
     for number, table in enumerate(tables, 1):
         title = part.say("table_title", table=_name(part, table)) if several else part.say("title")
@@ -45,18 +50,24 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
             *_compared(part, table, first=number == 1),
         )
         anchor = f"{part.anchor('table')}{number}"
-        chapters.append(Chapter(title, anchor, inner_blocks, screen=not several))
+        chapters.append(
+            Chapter(title=title, anchor=anchor, blocks=inner_blocks, screen=not several)
+        )
     if several:
-        yield Chapter(part.say("each_title"), part.anchor("each"), tuple(chapters))
+        yield Chapter(
+            title=part.say("each_title"), anchor=part.anchor("each"), blocks=tuple(chapters)
+        )
     else:
         yield from chapters
     linked = "linkability" in tables[0].results.attacks
     linking = "criterion_linking" if linked else "criterion_no_linking"
     criteria = ("criterion_singling", linking, "criterion_inferring")
     words = tuple(Paragraph(part.say(key)) for key in criteria)
-    yield Chapter(part.say("criteria_title"), part.anchor("criteria"), words)
+    yield Chapter(title=part.say("criteria_title"), anchor=part.anchor("criteria"), blocks=words)
     not_tried = (Paragraph(part.say("not_tried")), Paragraph(part.say("no_number"), "note"))
-    yield Chapter(part.say("not_tried_title"), part.anchor("not-tried"), not_tried)
+    yield Chapter(
+        title=part.say("not_tried_title"), anchor=part.anchor("not-tried"), blocks=not_tried
+    )
 
 
 def _controlled(part: ReportPart) -> bool:
@@ -410,7 +421,11 @@ def _ranking(part: ReportPart) -> Iterator[Block]:
     )
     numbers = [(d.name, writer.share(d.across / 100), writer.share(d.up / 100)) for d in dots]
     head = (part.say("head_table"), part.say("head_pairs"), part.say(height))
-    yield Picture(spec, part.say("map_see"), make_grid(part.say("map_caption"), head, numbers))
+    yield Picture(
+        spec=spec,
+        caption=part.say("map_see"),
+        behind=make_grid(part.say("map_caption"), head, numbers),
+    )
 
 
 def _lost(table: AttackedTable) -> float:

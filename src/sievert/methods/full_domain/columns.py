@@ -15,7 +15,7 @@ from sievert.hierarchies import Hierarchy
 from sievert.losses.formulas import GENERALISED
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LevelledColumn:
     """A quasi-identifier: its values, and the label of every value on every level.
 
@@ -108,7 +108,13 @@ class LevelledColumn:
                 if (number := number_of.get(path[level])) is not None:
                     below[number] += 1
             leaves.append(below)
-        column = cls(name, tuple(tables), tuple(labels), tuple(leaves), len(counted))
+        column = cls(
+            name=name,
+            tables=tuple(tables),
+            labels=tuple(labels),
+            leaves=tuple(leaves),
+            domain=len(counted),
+        )
         return column, np.array([rank[text] for text in texts], dtype=np.int64)
 
 

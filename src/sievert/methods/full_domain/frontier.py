@@ -22,7 +22,7 @@ KNOWN = 1 << 16  # numbers whose logarithms are tabled
 DIGITS = 10  # decimals of bits: what differs by less is equal
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FrontierPoint:
     """One release beside others: what it discloses and has lost, and what stands out about it.
 
@@ -140,12 +140,12 @@ def find_frontier(
     order = sorted(every, key=lambda n: (nodes.disclosed[n], -nodes.lost[n], n))
     return [
         FrontierPoint(
-            recoding(n),
-            float(nodes.disclosed[n]),
-            float(nodes.lost[n]),
-            n in meeting,
-            n in optimal,
-            n in mine,
+            recoding=recoding(n),
+            disclosed=float(nodes.disclosed[n]),
+            lost=float(nodes.lost[n]),
+            meets=n in meeting,
+            optimal=n in optimal,
+            chosen=n in mine,
         )
         for n in order
     ]

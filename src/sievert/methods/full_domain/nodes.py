@@ -36,7 +36,7 @@ class Node:
     suppressed: int
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Best:
     """The best node so far, and the lowest bound of what was not looked at."""
 

@@ -12,7 +12,7 @@ from sievert.methods.full_domain.losses import Losses
 from sievert.methods.full_domain.rules import Rule
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SecretCells:
     """A secret beside the combinations: per cell its combination, its value and its records.
 
@@ -42,7 +42,7 @@ class SecretCells:
         return totals
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FullDomainRecoding:
     """Levels for all columns, and the classes that are suppressed."""
 

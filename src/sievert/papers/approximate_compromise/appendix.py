@@ -112,7 +112,7 @@ def _reciprocal(name: str) -> float:
 def _picture(compromises: dict[str, Any]) -> Picture:
     end = max(each.range for each in compromises.values())
     return Picture(
-        lines(
+        spec=lines(
             "What is left of one bit",
             ("Salaries of 77 or 80, and of 50 or 107, in thousands",),
             {name: [*each.steps, (end, 0.0)] for name, each in compromises.items()},
@@ -120,12 +120,13 @@ def _picture(compromises: dict[str, Any]) -> Picture:
             up="Bits",
             stair=True,
         ),
-        "Both curves start at one bit. A window of 3 settles Qays' salary, and it takes one of 57 "
+        caption="Both curves start at one bit. A window of 3 settles Qays' salary, and it "
+        "takes one of 57 "
         "for Layla's: the area below the curve is the measure.",
-        Grid(
-            "Areas",
-            ("name", "salaries", "H(0), bits", "eps_max", "area"),
-            tuple(
+        behind=Grid(
+            caption="Areas",
+            head=("name", "salaries", "H(0), bits", "eps_max", "area"),
+            rows=tuple(
                 (
                     name,
                     f"{most - each.range:g} or {most:g}",
@@ -239,7 +240,7 @@ def figure_3(given: Given) -> PaperPart:
         ),
         blocks=(
             Picture(
-                lines(
+                spec=lines(
                     "What is left of the four values",
                     ("Values 1, 3, 8 and 9",),
                     {"H(eps)": list(left.steps)},
@@ -247,12 +248,12 @@ def figure_3(given: Given) -> PaperPart:
                     up="Bits",
                     stair=True,
                 ),
-                f"H falls where a wider window joins more values; the area below it is "
+                caption=f"H falls where a wider window joins more values; the area below it is "
                 f"{left.area:.4f} bits times the unit of the values.",
-                Grid(
-                    "Steps",
-                    ("from a window of", "H, bits"),
-                    tuple((f"{eps:g}", f"{h:.6f}") for eps, h in left.steps),
+                behind=Grid(
+                    caption="Steps",
+                    head=("from a window of", "H, bits"),
+                    rows=tuple((f"{eps:g}", f"{h:.6f}") for eps, h in left.steps),
                     right=(0, 1),
                 ),
             ),

@@ -108,18 +108,18 @@ def _picture(
     across, first, others = heads
     points = [x for x, _ in next(iter(series.values()))]
     return Picture(
-        lines(
+        spec=lines(
             f"Figure {title}",
             (WHAT[number], "High is better protected"),
             series,
             across=across,
             up=UP[number],
         ),
-        seen,
-        Grid(
-            f"Figure {title.partition(':')[0]}: {WHAT[number]}",
-            (first, *map(others.format, points)),
-            tuple((name, *(f"{y:.3f}" for _, y in each)) for name, each in series.items()),
+        caption=seen,
+        behind=Grid(
+            caption=f"Figure {title.partition(':')[0]}: {WHAT[number]}",
+            head=(first, *map(others.format, points)),
+            rows=tuple((name, *(f"{y:.3f}" for _, y in each)) for name, each in series.items()),
             right=tuple(range(1, len(points) + 1)),
         ),
     )

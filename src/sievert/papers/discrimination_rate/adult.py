@@ -221,12 +221,12 @@ def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str
         ),
         blocks=(
             Picture(
-                spec,
-                f"{SEEN[chart]} {_comparison(rates, rows)}",
-                Grid(
-                    "Discrimination rates",
-                    ("Of", *releases),
-                    tuple((row, *pair) for row, pair in texts.items()),
+                spec=spec,
+                caption=f"{SEEN[chart]} {_comparison(rates, rows)}",
+                behind=Grid(
+                    caption="Discrimination rates",
+                    head=("Of", *releases),
+                    rows=tuple((row, *pair) for row, pair in texts.items()),
                     right=(1, 2),
                 ),
             ),

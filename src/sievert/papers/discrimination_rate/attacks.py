@@ -240,15 +240,21 @@ def _picture(ours: dict[str, dict[str, float]]) -> Picture:
         for v in (*VALUES, WHOLE)
     )
     return Picture(
-        bars(
+        spec=bars(
             "Homogeneity attack, as printed and as computed",
             ("Discrimination rate of Disease", "0 tells nothing, 1 tells it for certain"),
             given,
             axis="Discrimination rate",
         ),
-        "Printed and computed rates differ by more than a digit in the 3-anonymous table only. "
+        caption="Printed and computed rates differ by more than a digit in the 3-anonymous "
+        "table only. "
         "Printed or computed, 3-diversity lowers the rate on the whole and raises that of >=40.",
-        Grid("Rates of Disease", ("Release", "By", "Printed", "Ours"), rows, right=(2, 3)),
+        behind=Grid(
+            caption="Rates of Disease",
+            head=("Release", "By", "Printed", "Ours"),
+            rows=rows,
+            right=(2, 3),
+        ),
     )
 
 

@@ -131,9 +131,9 @@ def simple(given: Given) -> PaperPart:
         ),
         blocks=(
             Grid(
-                "Rates of all columns and combinations, of Salary (or the record)",
-                ("Columns", "Discrimination rate"),
-                tuple(
+                caption="Rates of all columns and combinations, of Salary (or the record)",
+                head=("Columns", "Discrimination rate"),
+                rows=tuple(
                     (" and ".join(quasi), f"{_rate(quasi, 'salary'):.4f}")
                     for quasi in _subsets("salary")
                 ),

@@ -191,8 +191,8 @@ def draw(
         f"{title}: MIL", [below], {APART: points[APART]}, across=across, up="Bits"
     )
     return (
-        Picture(first, seen, _grid(series, together, across)),
-        Picture(second, apart, _grid(series, [APART], across)),
+        Picture(spec=first, caption=seen, behind=_grid(series, together, across)),
+        Picture(spec=second, caption=apart, behind=_grid(series, [APART], across)),
     )
 
 
@@ -202,7 +202,13 @@ def _grid(series: Series, names: list[str], across: str) -> Grid:
         for i, at in enumerate(series.axis)
     )
     right = tuple(range(len(names) + 1))
-    return Grid("The numbers of the picture", (across, *names), rows, right=right, folded=True)
+    return Grid(
+        caption="The numbers of the picture",
+        head=(across, *names),
+        rows=rows,
+        right=right,
+        folded=True,
+    )
 
 
 def text(number: float) -> str:

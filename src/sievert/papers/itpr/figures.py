@@ -198,7 +198,7 @@ def figure_5(points: dict[int, list[Numbers]]) -> PaperPart:
 
 def _surface_picture(points: dict[int, list[Numbers]]) -> Picture:
     return Picture(
-        charts.lines(
+        spec=charts.lines(
             "ITPR over epsilon and theta",
             [
                 "10,000 records; one age has epsilon more records than the others, another one "
@@ -211,11 +211,11 @@ def _surface_picture(points: dict[int, list[Numbers]]) -> Picture:
             across="theta, bits",
             up="ITPR",
         ),
-        "ITPR rises with theta along each line, and with epsilon from line to line.",
-        Grid(
-            "ITPR by theta (down, rounded) and epsilon (across)",
-            ("theta", *(f"{epsilon:,}" for epsilon in points)),
-            tuple(
+        caption="ITPR rises with theta along each line, and with epsilon from line to line.",
+        behind=Grid(
+            caption="ITPR by theta (down, rounded) and epsilon (across)",
+            head=("theta", *(f"{epsilon:,}" for epsilon in points)),
+            rows=tuple(
                 (f"{step / 10:.1f}", *(text(line[step]["ITPR"]) for line in points.values()))
                 for step in range(len(points[0]))
             ),
@@ -292,8 +292,18 @@ def _times_picture(times: Times) -> Picture:
         up="Seconds",
     )
     rows = tuple((f"{records:,}", text(seconds)) for records, seconds in times)
-    grid = Grid("The measured times", ("Records", "Seconds"), rows, right=(0, 1), folded=True)
-    return Picture(spec, "Seconds against the records; the paper states two times only.", grid)
+    grid = Grid(
+        caption="The measured times",
+        head=("Records", "Seconds"),
+        rows=rows,
+        right=(0, 1),
+        folded=True,
+    )
+    return Picture(
+        spec=spec,
+        caption="Seconds against the records; the paper states two times only.",
+        behind=grid,
+    )
 
 
 def read_times(path: str) -> Times:

@@ -159,9 +159,9 @@ def _ranges(case5: tuple[float, Shares], cases: Cases) -> list[Claim]:
 
 def _readings(classes_by_row: dict[int, tuple[float, Shares]], cases: Cases) -> Grid:
     return Grid(
-        "ITPR with the share of the class, and by equation (10) as printed",
-        ("Table 5", "Printed", "With the share", "As printed"),
-        tuple(
+        caption="ITPR with the share of the class, and by equation (10) as printed",
+        head=("Table 5", "Printed", "With the share", "As printed"),
+        rows=tuple(
             (
                 f"Row {row}, {label(secret or columns[0])}",
                 ROWS_5[row - 1][2],

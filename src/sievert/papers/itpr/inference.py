@@ -194,7 +194,7 @@ def _readings(experiment: Inference) -> Grid:
     rows = tuple(
         (reading, *(experiment.growing[reading].goes(name) for name in IDS)) for reading in GROWING
     )
-    return Grid("As lambda rises, by what grows", ("Growing", *IDS), rows)
+    return Grid(caption="As lambda rises, by what grows", head=("Growing", *IDS), rows=rows)
 
 
 def _inside(main: Series, name: str) -> Claim:

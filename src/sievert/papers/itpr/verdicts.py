@@ -131,7 +131,7 @@ def expectations(cases: Cases) -> PaperPart:
                 for n in OTHERS
             ),
         ),
-        blocks=(Grid("Expectations met, by the computed values", head, rows),),
+        blocks=(Grid(caption="Expectations met, by the computed values", head=head, rows=rows),),
     )
 
 
@@ -258,7 +258,7 @@ def _orderings(tried: MeasuredTables, risk: str) -> Grid:
     rows = tuple(
         (what, *("yes" if met[name][what] else "no" for name in MARKS)) for what in met["ITPR"]
     )
-    return Grid(f"Orderings met, {risk}", ("Ordering", *MARKS), rows)
+    return Grid(caption=f"Orderings met, {risk}", head=("Ordering", *MARKS), rows=rows)
 
 
 def _beyond() -> Grid:
@@ -274,9 +274,10 @@ def _beyond() -> Grid:
         "The same, nine of them merged": {"y": ["y0"] * 2 + ["rest"] * 18, "x": secret},
     }
     return Grid(
-        "Not tried in the paper: merging values makes nobody easier to find, yet ITPR can rise",
-        ("Table", "ITPR", "DR"),
-        tuple(
+        caption="Not tried in the paper: merging values makes nobody easier to find, yet "
+        "ITPR can rise",
+        head=("Table", "ITPR", "DR"),
+        rows=tuple(
             (
                 what,
                 *(

@@ -74,9 +74,9 @@ def _curve(optimum: Any) -> Claim:
 def _least(optimum: Any) -> Grid:
     (part,) = optimum.parts
     return Grid(
-        f"The least I(X';Y) of {part.information.value:.4f} bits",
-        ("Distortion", "Least found", "No release is below"),
-        tuple(
+        caption=f"The least I(X';Y) of {part.information.value:.4f} bits",
+        head=("Distortion", "Least found", "No release is below"),
+        rows=tuple(
             (f"{p.at}", f"{p.objective:.4f}", f"{p.bound:.4f}")
             for p in part.points
             if p.objective is not None
@@ -126,12 +126,13 @@ def _picture(compared: Any) -> Picture:
         (r.name, r.limit[SECRET].distortion, r.limit[SECRET].disclosed) for r in compared.releases
     ]
     return Picture(
-        compared.charts()[f"limit_{SECRET}"],
-        "A plain release stands above the curve by what the best one, as distorted, need not tell.",
-        Grid(
-            "What is told of the occupation",
-            ("Release", "Distortion", "Bits"),
-            tuple(
+        spec=compared.charts()[f"limit_{SECRET}"],
+        caption="A plain release stands above the curve by what the best one, as distorted, "
+        "need not tell.",
+        behind=Grid(
+            caption="What is told of the occupation",
+            head=("Release", "Distortion", "Bits"),
+            rows=tuple(
                 (n, f"{d:.4f}", f"{r:.4f}")
                 for n, d, r in [*dots, *curve[:: max(1, -(-len(curve) // 20))]]
             ),

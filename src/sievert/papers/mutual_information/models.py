@@ -107,7 +107,7 @@ def _picture(curve: Points, points: Points, level: float, price: float) -> Pictu
     risk_by_distortion = dict(points)
     end = min(1.0, level / price)
     return Picture(
-        lines(
+        spec=lines(
             f"The least risk by the loss, two Gaussian numbers with correlation {RHO}",
             ("Below the curve nothing is possible; the line has the same R + lambda D everywhere",),
             {
@@ -118,12 +118,13 @@ def _picture(curve: Points, points: Points, level: float, price: float) -> Pictu
             across="d, the distortion as a share of Var X",
             up="I(X';Y), bits",
         ),
-        f"The straight line touches the curve at d = {TOUCHED}: at that price of the distortion "
+        caption=f"The straight line touches the curve at d = {TOUCHED}: at that price of "
+        f"the distortion "
         f"this point has the least sum. The points of the search lie on the curve.",
-        Grid(
-            "Points of the curve",
-            ("d", "Closed form", "Search", "R + lambda D"),
-            tuple(
+        behind=Grid(
+            caption="Points of the curve",
+            head=("d", "Closed form", "Search", "R + lambda D"),
+            rows=tuple(
                 (
                     f"{d:.2f}",
                     f"{r:.4f}",
@@ -252,7 +253,7 @@ def _example() -> Picture:
     optimum = sievert.limit(PATIENTS, "absolute", at=0.25)
     curve = optimum.curve(14)
     return Picture(
-        tradeoff(
+        spec=tradeoff(
             "Model 1 on a table of counts",
             ("80 people, four age groups, three diagnoses; distortion: groups moved, on average",),
             [
@@ -264,12 +265,14 @@ def _example() -> Picture:
             across="Distortion",
             up="Bits disclosed of the secret",
         ),
-        "Recodings into two and three intervals tell more than the best channel at their "
+        caption="Recodings into two and three intervals tell more than the best channel at their "
         "distortion. From 0.58 on nothing need be told; one interval costs 1.",
-        Grid(
-            "The least risk by distortion",
-            ("Distortion", "Best channel, bits", "None below"),
-            tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{max(0.0, p.bound):.4f}") for p in curve),
+        behind=Grid(
+            caption="The least risk by distortion",
+            head=("Distortion", "Best channel, bits", "None below"),
+            rows=tuple(
+                (f"{p.at:.3f}", f"{p.objective:.4f}", f"{max(0.0, p.bound):.4f}") for p in curve
+            ),
             right=(0, 1, 2),
         ),
     )
@@ -364,15 +367,20 @@ def models_3_and_4(given: Given) -> PaperPart:
                 f"{float(gaussian_limit(standard(RHO), model=4, at=0.5).objective or 0.0):.4f}",
             ),
             Picture(
-                lines(
+                spec=lines(
                     "Model 4: the least loss by the identity told",
                     ("80 people, four age groups, three diagnoses",),
                     {"least loss": [(p.at, p.objective) for p in curve]},
                     across="I(X;X'), bits",
                     up="I(X;Y) - I(X';Y), bits",
                 ),
-                "The loss falls with every bit told of who is who, ever more slowly.",
-                Grid("The least loss", ("I(X;X')", "Loss", "I(X';Y)"), rows, right=(0, 1, 2)),
+                caption="The loss falls with every bit told of who is who, ever more slowly.",
+                behind=Grid(
+                    caption="The least loss",
+                    head=("I(X;X')", "Loss", "I(X';Y)"),
+                    rows=rows,
+                    right=(0, 1, 2),
+                ),
             ),
         ),
     )

@@ -149,9 +149,16 @@ def table_1(given: Given) -> PaperPart:
         ),
         blocks=(
             Grid(
-                "The original, and what is released of each record",
-                ("record", "nationality", "ZIP", "disease", "local recoding", "Anatomy's group"),
-                tuple(
+                caption="The original, and what is released of each record",
+                head=(
+                    "record",
+                    "nationality",
+                    "ZIP",
+                    "disease",
+                    "local recoding",
+                    "Anatomy's group",
+                ),
+                rows=tuple(
                     (
                         str(i + 1),
                         *(ORIGINAL[c][i] for c in (*KNOWN, DISEASE)),
@@ -275,18 +282,19 @@ def _beliefs() -> Picture:
     beliefs = attack_release("Local recoding", "columns apart").beliefs[VICTIM]
     who = ("attacker", "learner")
     return Picture(
-        bars(
+        spec=bars(
             "What is believed of a Malaysian at 45501",
             ("Local recoding of Table 1, columns apart",),
             [Bar(row=s, number=beliefs[w][s], series=w) for s in SECRETS for w in who],
             axis="Probability",
         ),
-        "The attacker knows the group, and leans to Heart. The learner, who knows nobody in "
+        caption="The attacker knows the group, and leans to Heart. The learner, who knows "
+        "nobody in "
         "the table, spreads belief over all diseases. The difference is the relative risk.",
-        Grid(
-            "Probability of each disease",
-            ("disease", *who),
-            tuple((s, *(f"{beliefs[w][s]:.4f}" for w in who)) for s in SECRETS),
+        behind=Grid(
+            caption="Probability of each disease",
+            head=("disease", *who),
+            rows=tuple((s, *(f"{beliefs[w][s]:.4f}" for w in who)) for s in SECRETS),
             right=(1, 2),
         ),
     )
@@ -305,11 +313,11 @@ def _risks(release: str) -> Grid:
         rows.append((str(i + 1), own, f"{attacker:.4f}", f"{learner:.4f}", ratio))
     numbers = attacks["reasoning"][DISEASE].numbers
     return Grid(
-        f"{release}, columns apart: Definition 1 for every record. Global relative risk "
+        caption=f"{release}, columns apart: Definition 1 for every record. Global relative risk "
         f"{numbers['global_relative_risk_literal'].value:.4f} as defined, "
         f"{numbers['global_relative_risk'].value:.4f} where a tie of m diseases counts 1/m",
-        ("record", "disease", "attacker", "learner", "R, if at risk"),
-        tuple(rows),
+        head=("record", "disease", "attacker", "learner", "R, if at risk"),
+        rows=tuple(rows),
         right=(2, 3, 4),
         folded=True,
     )

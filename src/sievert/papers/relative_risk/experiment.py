@@ -187,7 +187,7 @@ def generated_experiment(given: Given) -> PaperPart:
         ),
         blocks=(
             Picture(
-                bars(
+                spec=bars(
                     "One release, three priors",
                     ("Global relative risk, ties in shares and in full",),
                     [
@@ -200,9 +200,10 @@ def generated_experiment(given: Given) -> PaperPart:
                     ],
                     axis="Global relative risk",
                 ),
-                "The smaller the weight of the prior, the more the learner believes what the "
+                caption="The smaller the weight of the prior, the more the learner believes "
+                "what the "
                 "attacker believes, and the relative risk goes to 0. The release is the same.",
-                _grid("Generated table, per cent", lines),
+                behind=_grid("Generated table, per cent", lines),
             ),
         ),
     )
@@ -340,4 +341,9 @@ def _generalised(people: Columns, trees: Mapping[str, Hierarchy], k: int) -> lis
 
 
 def _grid(caption: str, lines: list[Line]) -> Grid:
-    return Grid(caption, HEAD, tuple(line.cells() for line in lines), right=(1, 3, 4, 5, 6, 7, 8))
+    return Grid(
+        caption=caption,
+        head=HEAD,
+        rows=tuple(line.cells() for line in lines),
+        right=(1, 3, 4, 5, 6, 7, 8),
+    )

@@ -166,9 +166,9 @@ def _learners() -> Grid:
     beliefs = nationality("Local recoding").beliefs
     names = {"attacker": "attacker (7)", "learner": "learner (4)", "learner_printed": "learner (5)"}
     return Grid(
-        "Probability of each disease, given the nationality",
-        ("nationality", "who", *SECRETS),
-        tuple(
+        caption="Probability of each disease, given the nationality",
+        head=("nationality", "who", *SECRETS),
+        rows=tuple(
             (n, name, *(f"{beliefs[(n,)][who][s]:.4f}" for s in SECRETS))
             for n in NATIONS
             for who, name in names.items()
