@@ -91,7 +91,8 @@ def _with_the_nearest_file(error: SievertError) -> SievertError:
     close = nearest(path.name, names)
     if close is None or (Path(close).suffix and nearest(path.stem, stems) is None):
         return error  # the same suffix alone does not make names similar
-    place, here = path.parent / close, Path.cwd()
+    place = path.parent / close
+    here = Path.cwd()
     shown = place.relative_to(here) if place.is_relative_to(here) else place
     return type(error)(error.what, hint=str(shown))
 

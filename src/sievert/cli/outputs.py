@@ -209,7 +209,8 @@ def timings(result: Result) -> dict[str, Any]:
 def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
     """Refuse a folder of charts that is an input, or another output, or has one in it."""
     require(str(folder) != STDIN, "charts are files in a directory", hint="--charts DIR")
-    place, taken = folder.resolve(), [other.resolve() for other in others]
+    place = folder.resolve()
+    taken = [other.resolve() for other in others]
     require(
         place not in taken
         and not any(t.parent == place and t.suffix.lower() == ".svg" for t in taken),

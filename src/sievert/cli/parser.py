@@ -114,7 +114,8 @@ def next_words(chain: str = "") -> list[str]:
 
 def split_command(tokens: Iterable[str]) -> tuple[str, list[str]]:
     """Split tokens into the command that the first words name, if any, and the other tokens."""
-    chain, rest = "", list(tokens)
+    chain = ""
+    rest = list(tokens)
     while words := next_words(chain):
         if not rest or rest[0] in ("--help", "-h"):
             break
@@ -172,7 +173,8 @@ def parse(
     """Read the tokens; return the values of the arguments in their order, and of the options."""
     options = {name: p for p in known if not p.positional for name in p.names}
     values: dict[Parameter, Any] = {}
-    rest, texts = list(tokens), []
+    rest = list(tokens)
+    texts = []
     while rest:
         token = rest.pop(0)
         if token == "--":
@@ -183,7 +185,9 @@ def parse(
             continue
         name, sign, text = token.partition("=")
         if token[1] != "-" and name not in options:  # -qage
-            name, sign, text = token[:2], "=", token[2:]
+            name = token[:2]
+            sign = "="
+            text = token[2:]
         option = options.get(name.replace("_", "-"))
         if option is None:
             name = token.partition("=")[0]

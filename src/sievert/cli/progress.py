@@ -29,7 +29,8 @@ class Watch:
         self._thread = threading.Thread(target=self._show, daemon=True)
 
     def __call__(self, step: str, work: Measurable | None) -> None:
-        self._step, self._work = step, work
+        self._step = step
+        self._work = work
 
     def __enter__(self) -> Watch:
         terminal = sys.stderr.isatty() and environ.get("TERM") != "dumb"
@@ -52,10 +53,12 @@ class Watch:
         if self._done.wait(PATIENCE):
             return
         with suppress(Exception):  # a failure here must print nothing, and not end the work
-            step, begun = "", 0.0
+            step = ""
+            begun = 0.0
             while not self._done.wait(INTERVAL):
                 if self._step != step:  # the remaining time follows from the pace of this step
-                    step, begun = self._step, time.monotonic()
+                    step = self._step
+                    begun = time.monotonic()
                 sys.stderr.write(
                     f"{CLEAR}{describe(step, self._progress(), time.monotonic() - begun)}"
                 )

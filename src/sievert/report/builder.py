@@ -156,7 +156,8 @@ class ResultPages:
         """The page of a terminal: without definitions and without a date."""
         if self.result.shared:
             return build([self.result], ReportSettings(language=self.language))
-        texts, command = self._draft.texts, self.release_command
+        texts = self._draft.texts
+        command = self.release_command
         with texts.spoken():
             page = self._draft.page(None, self._draft.chapters(""), None)
             words = (f"{texts('options.command')}:", f"  {command}") if command else ()
@@ -210,7 +211,8 @@ class PageDraft:
         self, title: str | None, chapters: Sequence[Chapter], written: datetime | None
     ) -> Page:
         """A page of these chapters; one that is not `written` to a file has no definitions."""
-        texts, parts = self.texts, self.parts
+        texts = self.texts
+        parts = self.parts
         first = front(parts, self._points, self._ways, written)
         closing = _closing(texts, parts, () if written is None else (*first, *chapters))
         more = (texts("front.more_numbers"), texts("front.more"))
@@ -407,9 +409,11 @@ def _definition(texts: Texts, key: str) -> Chapter:
     if record is None:
         words = Paragraph(texts(f"definitions.{key}.text"))
         return Chapter(title=texts(f"definitions.{key}.title"), anchor=anchor, blocks=(words,))
-    kind, name = "losses", unit(texts, record.unit)
+    kind = "losses"
+    name = unit(texts, record.unit)
     if key in MEASURES:
-        kind, side = "measures", texts(RISKY[record.riskier])
+        kind = "measures"
+        side = texts(RISKY[record.riskier])
         scale = texts("definitions.scale", unit=name, bounds=record.bounds, side=side)
     else:
         scale = texts("definitions.loss_scale", unit=name, side=texts(WORSE[record.worse]))

@@ -111,7 +111,9 @@ def strip(states: Sequence[str], label: str = "", *, size: float = 17, gap: floa
 
 
 def _shares_of_states(states: Sequence[str], label: str) -> Markup:
-    width, place, parts = 272.0, 0.0, []
+    width = 272.0
+    place = 0.0
+    parts = []
     for state in dict.fromkeys(states):
         share = width * states.count(state) / len(states)
         fill = colour(state if state != "open" else "control")
@@ -122,7 +124,10 @@ def _shares_of_states(states: Sequence[str], label: str) -> Markup:
 
 # -- people ---------------------------------------------------------------------------------------
 
-A_COLUMN, ACROSS, DOWN, TOP = 5, 24.4, 32, 14
+A_COLUMN = 5
+ACROSS = 24.4
+DOWN = 32
+TOP = 14
 PEOPLE_WIDTH = 20 * ACROSS + 12
 PERSON = (
     "m10 .6a4 4 0 1 1-.01 0zm-4.6 9.9h9.2a3.4 3.4 0 0 1 3.4 3.4v6.1h-3v7.5h-10v-7.5h-3v-6.1"
@@ -165,8 +170,10 @@ def people(block: Hundred) -> Markup:
 def _allowance(allowed: int) -> str:
     """The box, and the line that leads up to its words."""
     whole, rest = divmod(min(allowed, 100), A_COLUMN)
-    left, top = 3.5, TOP - 1
-    right, bottom = left + whole * ACROSS, TOP + A_COLUMN * DOWN + 1
+    left = 3.5
+    top = TOP - 1
+    right = left + whole * ACROSS
+    bottom = TOP + A_COLUMN * DOWN + 1
     step = f"H{right + ACROSS:g}V{top + rest * DOWN + 2:g}H{right if whole else left:g}"
     path = f"M{left} {top}{step if rest else f'H{right:g}'}{f'V{bottom}H{left}' if whole else ''}z"
     line = f'fill="none" stroke="{colour("ink")}" stroke-width="1.6"'
@@ -176,7 +183,9 @@ def _allowance(allowed: int) -> str:
 
 # -- numbers and their limits ---------------------------------------------------------------------
 
-LIMIT_WIDTH, LIMIT_HEIGHT, LIMIT_AT = 236, 24, 68
+LIMIT_WIDTH = 236
+LIMIT_HEIGHT = 24
+LIMIT_AT = 68
 FARTHEST = 12.0  # doublings that are drawn
 LETTER = 7.5  # pixels of one above the bars
 

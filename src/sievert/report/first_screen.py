@@ -334,7 +334,8 @@ def why_words(
     if not columns:
         yield from counted(texts, state, limits)
         return
-    counts, number = counts_of(limits), len(limits)
+    counts = counts_of(limits)
+    number = len(limits)
     if not number:
         return
     if counts["breached"]:
@@ -369,7 +370,8 @@ def columns_not_released(overview: Overview, kinds: Sequence[str] = NOT_RELEASED
 
 def counted(texts: Texts, state: str, limits: Sequence[Verdict]) -> Iterator[str]:
     """How many limits are met or not, and what they are about."""
-    number, counts = len(limits), counts_of(limits)
+    number = len(limits)
+    counts = counts_of(limits)
     such = counts[state]
     if state != "met" and not such:
         if number and counts["met"] == number:  # what stands against it is no limit

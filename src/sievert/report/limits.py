@@ -84,7 +84,8 @@ OF_SECRETS = (
 
 def can_be_found(part: ReportPart, share: float) -> str:
     """Say which share of the people can be found; of the rows, where rows may not be people."""
-    texts, rows = part.texts, counts_rows(part)
+    texts = part.texts
+    rows = counts_rows(part)
     if share == 1:
         return texts("assessed.found_all_rows" if rows else "assessed.found_all")
     if share > 0.95:

@@ -137,7 +137,8 @@ def release_names(releases: Iterable[tuple[str, str | None]]) -> list[str]:
 
 def some_names(part: ReportPart, more: str, names: Sequence[str]) -> str:
     """Things in a sentence; of many the first ones, and how many there are besides."""
-    left, first = len(names) - MOST_NAMED, ", ".join(names[:MOST_NAMED])
+    left = len(names) - MOST_NAMED
+    first = ", ".join(names[:MOST_NAMED])
     if left < 2:
         return part.texts.join(names)
     return part.texts(more, releases=first, limits=first, number=left)

@@ -157,7 +157,8 @@ class JudgedTable:
 
 def _tables(result: Data, texts: Texts) -> Iterator[JudgedTable]:
     """The tables that a policy was held against. The original of releases is not to be released."""
-    kind, writer = str(command_name(result)), NumberWriter(texts)
+    kind = str(command_name(result))
+    writer = NumberWriter(texts)
     name = writer.file(result["table"].get("name") or texts("pipeline.table"))
     if kind in ("compare", "synthetic"):
         for number, each in enumerate(result["releases" if kind == "compare" else "synthetic"], 1):
@@ -256,7 +257,8 @@ def junit(result: Data, policy: Path | None = None) -> str:
     Only what Jenkins' schema has: its importer refuses the rest.
     """
     texts = read_texts(None)
-    cases, facts = limit_cases(result, texts), _facts(result)
+    cases = limit_cases(result, texts)
+    facts = _facts(result)
     if policy is not None:
         facts["policy"] = PolicyPlaces.of(policy).path
     root = ElementTree.Element("testsuites", {"name": "sievert", **_tally(cases)})
@@ -297,7 +299,8 @@ def _facts(result: Data) -> dict[str, str]:
 def sarif(result: Data, policy: Path | None = None) -> str:
     """The limits that are not met as findings of SARIF 2.1.0; every limit is a rule."""
     texts = read_texts(None)
-    cases, places = limit_cases(result, texts), PolicyPlaces.of(policy) if policy else None
+    cases = limit_cases(result, texts)
+    places = PolicyPlaces.of(policy) if policy else None
     rules = {case.rule: _rule(texts, case) for case in cases}
     grounds = [
         {

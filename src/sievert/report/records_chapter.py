@@ -252,7 +252,8 @@ def _values(view: ExplanationView, values: ValuesChapter) -> Iterator[Block]:
         for label, (number, _), rate in zip(labels, listed, rates, strict=True)
         if number <= EACH and rate.number is not None
     ]
-    head, shown = ("value", "records", "alone"), rows[:MOST_LISTED]
+    head = ("value", "records", "alone")
+    shown = rows[:MOST_LISTED]
     grid = view.grid("values_table", head, shown, folded=True, more=view.rate_heads())
     yield Paragraph(view.say("values_found"), "reading")
     yield from _few(view, values)

@@ -16,7 +16,8 @@ def remarks(part: ReportPart) -> Iterator[Chapter]:
     texts = [part.texts.remark(each) for each in overview.warnings if each not in cautions]
     if not texts:
         return
-    few, more = texts[:FEW_REMARKS], texts[FEW_REMARKS:]
+    few = texts[:FEW_REMARKS]
+    more = texts[FEW_REMARKS:]
     inner: list[Block | Chapter] = [BulletList(tuple(few))]
     if more:
         title = part.texts("assessed.more_remarks", number=len(more))

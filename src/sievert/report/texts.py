@@ -138,7 +138,8 @@ def _check(name: str, key: str, text: Any) -> None:
         raise UsageError(f"{name}: no text is called {key!r}", hint=nearest(key, known))
     require(isinstance(text, str), f"{name}: {key} is not a text")
     try:
-        wanted, unknown = set(_places(known[key])), set(_places(text))
+        wanted = set(_places(known[key]))
+        unknown = set(_places(text))
     except ValueError:
         raise UsageError(f"{name}: {key}: a brace is left open") from None
     if unknown := unknown - wanted:

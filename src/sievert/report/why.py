@@ -62,7 +62,8 @@ def order_columns(view: ExplanationView) -> list[str]:
 
 def finding(view: ExplanationView) -> str:
     """Which columns drive the risk, in a short sentence; empty where nothing can be told."""
-    order, parts = order_columns(view), view.shares(None)
+    order = order_columns(view)
+    parts = view.shares(None)
     if all(text.number is None for text in parts.values()):
         return ""
     if len(order) == 1:
@@ -75,7 +76,8 @@ def finding(view: ExplanationView) -> str:
 
 def _together(view: ExplanationView) -> Iterator[str]:
     """How much the columns that stand out carry."""
-    parts, first = view.shares(None), leading_columns(view)
+    parts = view.shares(None)
+    first = leading_columns(view)
     if len(view.quasi) > 1 and first:
         whole = sum(int(parts[c].text.split()[0]) for c in first)
         key = "carry_one" if len(first) == 1 else "carry_both"
@@ -157,7 +159,8 @@ def path(view: ExplanationView) -> Iterator[Block]:
         rows.append((view.say("all_columns", number=number), alone, share))
     limits = limits_of(view.read(Overview).policy)
     marks = [(Bar(row=name, number=share.number), share) for name, _, share in rows[:MOST_ROWS]]
-    more, limit = "", None
+    more = ""
+    limit = None
     of_uniques = (limit.max for limit in limits if limit.measure == "unique_records")
     most = next((most for most in of_uniques if most is not None), None)
     if most is not None:

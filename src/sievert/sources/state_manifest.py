@@ -261,7 +261,8 @@ def _join_changes(
     own: Sequence[str], others: Sequence[str], sign: int
 ) -> tuple[tuple[str, ...], bool]:
     """The changes of two states together, and whether one of them was made already."""
-    joined, opposite = [*own], {"+": "-", "-": "+"}
+    joined = [*own]
+    opposite = {"+": "-", "-": "+"}
     twice = False
     for other in others:
         undone = opposite[other[0]] + other[1:]

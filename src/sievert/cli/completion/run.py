@@ -80,14 +80,19 @@ def _choices(command: str, parameter: Parameter) -> str:
 
 
 def _bash() -> str:
-    after, plain = [], [f'      "") words="{" ".join(next_words())}" options="--help --version" ;;']
+    after = []
+    plain = [f'      "") words="{" ".join(next_words())}" options="--help --version" ;;']
     plain.append(f'      policy) words="{" ".join(next_words("policy"))}" options="--help" ;;')
     for command, known in _known():
-        options, words, files = ["--help"], "", ""
+        options = ["--help"]
+        words = ""
+        files = ""
         for parameter in known:
-            values, file = _choices(command, parameter), "files=1" if parameter.file else ""
+            values = _choices(command, parameter)
+            file = "files=1" if parameter.file else ""
             if parameter.positional:
-                words, files = values, file
+                words = values
+                files = file
                 continue
             options += parameter.names
             if parameter.kind is not bool:

@@ -83,7 +83,8 @@ def near_numbers(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
         }
     )
     across = part.say("near_across")
-    title, up = part.say("near", secret=part.writer.name(secret)), part.texts("units.bits")
+    title = part.say("near", secret=part.writer.name(secret))
+    up = part.texts("units.bits")
     rows = (
         (name, significant(x), significant(y))
         for name, steps in stairs.items()

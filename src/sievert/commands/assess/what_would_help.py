@@ -159,7 +159,8 @@ def _option(part: ReportPart, before: ChangeOption, way: ChangeOption) -> Option
 
 def _change(part: ReportPart, way: ChangeOption) -> str:
     """The changes of an option in words: columns left out, then coarser ones."""
-    texts, name = part.texts, part.writer.name
+    texts = part.texts
+    name = part.writer.name
     gone = [change.column for change in way.changes if change.how == LEFT_OUT]
     quasi = part.read(Assessment).roles.quasi
     left = [c for c in quasi if c not in gone]

@@ -89,7 +89,8 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
 
     An assessment has already said who is found.
     """
-    own, part = part.kind == "attack", replace(part, kind="attack")
+    own = part.kind == "attack"
+    part = replace(part, kind="attack")
     if not part.read(Attacks).attacks:
         return []
     return [*(identity.points(part) if own else ()), *_secret_points(part), *reasoning.points(part)]
@@ -293,7 +294,8 @@ def _homogeneity(part: ReportPart, i: int, secret: str, outcome: Attack) -> tupl
 
 def _background(part: ReportPart, secret: str, outcome: Attack) -> Iterator[Block]:
     """What is still missing, and what ruling out likely values gives."""
-    writer, name = part.writer, part.writer.name(secret)
+    writer = part.writer
+    name = part.writer.name(secret)
     missing = rate_text(part, outcome, "missing")
     if missing.number is None:
         yield Paragraph(part.say("background_same", secret=name), "lead")

@@ -69,7 +69,8 @@ class ColumnList(DescribedResult):
 
     def _lines(self, texts: Texts) -> Iterator[str]:
         number = texts.number_of
-        rows, columns = self.table["rows"], len(self.columns)
+        rows = self.table["rows"]
+        columns = len(self.columns)
         size = f"{number(rows, 'record')}, {number(columns, 'column')}"
         yield texts("columns.title", table=printable(self.table["name"]), size=size)
         names = [printable(c.name[: LONGEST + 1])[:LONGEST] for c in self.columns]

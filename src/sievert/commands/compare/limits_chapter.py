@@ -57,7 +57,9 @@ def bases(view: ComparisonView) -> list[Paragraph]:
 
 def limits_of_releases(view: ComparisonView) -> BulletList:
     """What each release breaches, or what of it cannot be decided."""
-    items, marks, states = [], [], []
+    items = []
+    marks = []
+    states = []
     for release in view.releases:
         met = state_of(release.policy)
         state = STATES[met]

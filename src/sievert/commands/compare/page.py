@@ -80,7 +80,8 @@ def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
 
 def _answer(view: ComparisonView) -> tuple[str, str]:
     """Which release is the better one, and why."""
-    least, number = view.least, len(view.releases)
+    least = view.least
+    number = len(view.releases)
     values = {
         "release": _names(view, least),
         "bits": least[0].identity,
@@ -106,7 +107,8 @@ def _answer(view: ComparisonView) -> tuple[str, str]:
 
 def _keeps(view: ComparisonView, secret: str) -> tuple[str, str]:
     """How much each release keeps of what the original tells of a secret."""
-    writer, whole = view.writer, view.before_corrected(secret)
+    writer = view.writer
+    whole = view.before_corrected(secret)
     shares = [(r, r.secrets[secret].kept) for r in view.releases]
     known = sorted((s.number, i) for i, (_, s) in enumerate(shares) if s.number is not None)
     values = {"secret": writer.name(secret), "whole": whole}
@@ -128,7 +130,8 @@ def _keeps(view: ComparisonView, secret: str) -> tuple[str, str]:
 
 def _key(view: ComparisonView) -> Chapter:
     """What each release tells of the original key."""
-    writer, releases = view.writer, view.releases
+    writer = view.writer
+    releases = view.releases
     row = partial(named_row, view)
     ranges = [interval_text(writer, *r.interval) for r in releases]
     rows = [
@@ -146,7 +149,8 @@ def _key(view: ComparisonView) -> Chapter:
                 ["", *(view.dominating(r) if view.dominators[r.number] else "" for r in releases)],
             )
         )
-    caption, reading = view.say("key_caption"), view.say("key_reading")
+    caption = view.say("key_caption")
+    reading = view.say("key_reading")
     blocks: list[Block] = [*grids(view, caption, rows), Paragraph(reading, "reading")]
     known = [(_marked(view, r), r.identity) for r in releases if r.identity.number is not None]
     if known and not view.secrets:
@@ -198,7 +202,8 @@ def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
 
 def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
     """Risk upwards, loss to the right, of the releases whose numbers are shown."""
-    name, each = view.writer.name(secret), [(r, r.secrets[secret]) for r in view.releases]
+    name = view.writer.name(secret)
+    each = [(r, r.secrets[secret]) for r in view.releases]
     known = [
         (r, t, [x.number or 0.0 for x in (t.lost, r.identity, *t.lost_interval)])
         for r, t in each
@@ -239,7 +244,8 @@ def _marked(view: ComparisonView, release: ReleaseTexts) -> str:
 
 
 def _rows(view: ComparisonView, secret: str) -> list[Row]:
-    writer, each = view.writer, [r.secrets[secret] for r in view.releases]
+    writer = view.writer
+    each = [r.secrets[secret] for r in view.releases]
     before = view.before(secret).whole
     ends = interval_text(writer, *map(writer.number, before.interval))
     value = bits_text(writer, before.value)
@@ -284,7 +290,8 @@ def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
 
 def _overview(view: ComparisonView) -> Chapter:
     """The releases side by side, and what to know before their numbers are read."""
-    left, releases = len(view.secrets) - MOST_SECRETS, view.releases
+    left = len(view.secrets) - MOST_SECRETS
+    releases = view.releases
     at_most = [
         view.say("identity_at_most", release=r.label, value=r.identity, corrected=r.corrected)
         for r in releases
@@ -318,7 +325,8 @@ def _dominance(view: ComparisonView) -> Block:
 
 
 def _grid(view: ComparisonView) -> Grid:
-    secrets, original = view.secrets[:MOST_SECRETS], view.comparison.original
+    secrets = view.secrets[:MOST_SECRETS]
+    original = view.comparison.original
     judged = any(r.policy for r in view.releases)
     head = [view.say(key) for key in HEADS]
     head += [view.say("table_policy")] if judged else []
@@ -340,7 +348,8 @@ def _grid(view: ComparisonView) -> Grid:
 def _row(
     view: ComparisonView, release: ReleaseTexts, secrets: tuple[str, ...], *, judged: bool
 ) -> list[object]:
-    data, bits = release.release, release.identity
+    data = release.release
+    bits = release.identity
     identity = view.say("table_at_most", value=bits) if release.at_most else str(bits)
     row: list[object] = [release.label, identity, release.share]
     row += _own(view, data.assessment, data.policy, data.records.suppressed, judged=judged)

@@ -141,7 +141,8 @@ def exact(view: ComparisonView, secret: str) -> Iterator[Row]:
 
 def by_column(view: ComparisonView) -> Iterator[Grid]:
     """What each column alone tells of its original."""
-    writer, rows = view.writer, []
+    writer = view.writer
+    rows = []
     disclosures = [r.release.disclosed.identity.columns for r in view.releases]
     for column in disclosures[0]:
         each = [columns.get(column) for columns in disclosures]
@@ -204,7 +205,8 @@ def smallest_class(writer: NumberWriter, assessed: Assessed) -> NumberText:
 
 def own(view: ComparisonView) -> Iterator[Block]:
     """The measures of every table on its own, the original first."""
-    writer, comparison = view.writer, view.comparison
+    writer = view.writer
+    comparison = view.comparison
     tables = [comparison.original.assessment, *(r.assessment for r in comparison.releases)]
     identity = [table.reidentification for table in tables]
     rows = [
@@ -243,7 +245,8 @@ def _identity_measure(writer: NumberWriter, measure: str, values: Mapping[str, V
 
 def losses(view: ComparisonView) -> Iterator[Chapter]:
     """One row per loss, and whether it ranks the releases as bits do."""
-    writer, rows = view.writer, []
+    writer = view.writer
+    rows = []
     for name in view.comparison.releases[0].losses:
         each = [_value_of(release.losses.get(name)) for release in view.comparison.releases]
         if name in BY_ID and any(value is not None for value in each):

@@ -395,7 +395,8 @@ def _grid(
     rows += [(best, at, "", least, bound, "") for at, least, bound in curve]
     head = [view.say(key) for key in LIMIT_HEADS]
     if all(bound.number is None for _, _, bound in curve):
-        head, rows = [*head[:4], head[5]], [(*row[:4], row[5]) for row in rows]
+        head = [*head[:4], head[5]]
+        rows = [(*row[:4], row[5]) for row in rows]
     return make_grid(view.say("limit_caption", secret=secret), head, rows)
 
 

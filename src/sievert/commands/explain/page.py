@@ -88,14 +88,17 @@ def alone_after_best_change(part: ReportPart) -> float | None:
 
 def _drives(view: ColumnsView) -> Iterator[tuple[str, str]]:
     """How many people are alone, and which columns carry most of what tells people apart."""
-    alone, columns = view.alone(view.whole), view.values_in(view.quasi)
+    alone = view.alone(view.whole)
+    columns = view.values_in(view.quasi)
     if not alone.number:
         k = view.writer.count(view.whole.reidentification["k_anonymity"])
-        head, text = view.say("nobody"), view.say("nobody_alone", columns=columns, k=k)
+        head = view.say("nobody")
+        text = view.say("nobody_alone", columns=columns, k=k)
     else:
         key = "alone_one" if alone.number == 1 else "alone_many"
         people = "person" if view.records == 1 else "people_of"
-        of, share = view.say(people, number=count(view.records)), view.of_all(alone)
+        of = view.say(people, number=count(view.records))
+        share = view.of_all(alone)
         text = view.say(key, number=alone, of=of, columns=columns)
         head = view.say("unique_share", share=share)
     text = " ".join((text, *explain_records.population_sentences(view)))
@@ -117,7 +120,8 @@ def _helps(view: ColumnsView) -> Iterator[tuple[str, str]]:
     each = sorted([*without, *([coarser] if coarser else [])], key=_order)
     if not each:
         return
-    first, second = each[0], each[-1]
+    first = each[0]
+    second = each[-1]
     nobody = not view.alone(view.whole).number
     now, left, other = (
         view.writer.count(table.reidentification["k_anonymity"]) if nobody else view.alone(table)
@@ -272,7 +276,8 @@ def _remedy_grid(view: ColumnsView, changes: list[Remedy]) -> Grid:
 
 
 def _remedy_bars(view: ColumnsView, changes: list[Remedy]) -> Block:
-    names, more = make_unique(r.name for r in changes), ("k_anonymity",)
+    names = make_unique(r.name for r in changes)
+    more = ("k_anonymity",)
     rows = [
         (
             name,

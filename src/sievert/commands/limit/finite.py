@@ -59,7 +59,9 @@ from sievert.tradeoff import Joint, Tradeoff, interval_recodings
 
 MOST_INTERVALS = 12
 # Matrices of the size of a channel that a search holds at once, at least; measured.
-FEW, MATRICES, OF_IDENTITY = 7, 14, 20
+FEW = 7
+MATRICES = 14
+OF_IDENTITY = 20
 
 
 @dataclass(frozen=True, kw_only=True)

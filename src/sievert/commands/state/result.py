@@ -58,8 +58,10 @@ class CountState(DescribedResult):
         }
 
     def _lines(self, texts: Texts) -> Iterator[str]:
-        state, number = self.manifest, texts.number_of
-        name, table = printable(state.folder.name), printable(state.table["name"])
+        state = self.manifest
+        number = texts.number_of
+        name = printable(state.folder.name)
+        table = printable(state.table["name"])
         yield texts("state.title", state=name, table=table, size=number(state.records, "record"))
         yield texts(
             "state.rows",

@@ -125,7 +125,8 @@ def join(
 
 def check_control(tables: SyntheticTables, original: TableCodes, control: TableCodes) -> None:
     """Raise an error for a control group that says nothing about strangers."""
-    own, other = original.clusters, control.clusters
+    own = original.clusters
+    other = control.clusters
     require(
         not shares_people(tables) and not (own and other and repeats_people(tables, own, other)),
         f"{control.name}: the control has people of the original: they are no strangers",

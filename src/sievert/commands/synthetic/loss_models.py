@@ -152,7 +152,8 @@ def cramers_v(table: ContingencyTable) -> float:
 def _correlation(first: Floats, second: Floats) -> float:
     """Pearson's r of the records that have both numbers; 0 where one of them does not vary."""
     known = ~(np.isnan(first) | np.isnan(second))
-    x, y = first[known], second[known]
+    x = first[known]
+    y = second[known]
     if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
         return 0.0
     x, y = (z / float(np.abs(z).max()) for z in (x, y))
@@ -195,7 +196,8 @@ def predict(original: Ints, other: Ints, target: int) -> dict[str, float]:
     width = int(max(original[:, target].max(), other[:, target].max())) + 1
     columns = [at for at in range(original.shape[1]) if at != target]
     sizes = [int(max(original[:, at].max(), other[:, at].max())) + 1 for at in columns]
-    known, truth = [original[:, at] for at in columns], original[:, target]
+    known = [original[:, at] for at in columns]
+    truth = original[:, target]
     halves = [_halves(len(rows)) for rows in (original, other)]
     scored = [np.flatnonzero(halves[0] == half) for half in (0, 1)]
     scored = [some[:: max(1, -(-len(some) // MOST_SCORED))] for some in scored]

@@ -96,7 +96,9 @@ class LevelledColumn:
             paths, key=lambda t: [(x is None, x or "") for x in (*reversed(paths[t]), t)]
         )
         rank = {text: number for number, text in enumerate(ordered)}
-        tables, labels, leaves = [], [], []
+        tables = []
+        labels = []
+        leaves = []
         for level in range(len(paths[ordered[0]]) + 1):
             of_values = [text if level == 0 else paths[text][level - 1] for text in ordered]
             distinct = list(dict.fromkeys(of_values))

@@ -52,7 +52,8 @@ class NodeNumbers:
             hint="hierarchies with fewer levels, or fewer quasi-identifiers",
             error=ExhaustedError,
         )
-        self.search, self.records = search, search.sums.records
+        self.search = search
+        self.records = search.sums.records
         self.at = search.secrets.index(search.bits_of) if search.bits_of is not None else None
         self.least = search.least_uncertainty[self.at] if self.at is not None else 0.0
         self.values = search.secrets[self.at].values if self.at is not None else 1
@@ -63,7 +64,8 @@ class NodeNumbers:
         n = search.nodes
         self.levels = np.zeros((n, len(search.columns)), dtype=np.int64)
         self.suppressed = np.zeros(n, dtype=np.int64)
-        self.disclosed, self.lost = np.zeros(n), np.zeros(n)
+        self.disclosed = np.zeros(n)
+        self.lost = np.zeros(n)
         self.number = 0
         self._descend(0, search.tables, [0] * len(search.columns))
 
@@ -79,9 +81,11 @@ class NodeNumbers:
         Whether it holds is asked only of nodes that would be kept.
         """
         places = np.flatnonzero(among)
-        disclosed, lost = self.disclosed.round(DIGITS), self.lost.round(DIGITS)
+        disclosed = self.disclosed.round(DIGITS)
+        lost = self.lost.round(DIGITS)
         order = np.lexsort((self.suppressed[places], lost[places], disclosed[places]))
-        best, kept = math.inf, []
+        best = math.inf
+        kept = []
         for node in places[order].tolist():
             if lost[node] < best and holds(node):
                 best = lost[node]
@@ -101,12 +105,14 @@ class NodeNumbers:
         levels[i] = 0
 
     def _look(self, levels: list[int], tables: list[tuple[Ints, Ints]]) -> None:
-        search, node = self.search, self.number
+        search = self.search
+        node = self.number
         broken = search.broken_classes(tables)[2] if self.judged else np.zeros(0, dtype=np.uint8)
         gone, classes, cells = search.kernels.node_sums(
             *tables[self.at or 0], search.secret_bits, self.values, search.k, broken, self.n_log_n
         )
-        self.levels[node], self.suppressed[node] = levels, gone
+        self.levels[node] = levels
+        self.suppressed[node] = gone
         self.disclosed[node] = max(0.0, self.whole - classes) / self.records
         if self.at is None:
             self.lost[node] = search.node_loss(tuple(levels), tables, search.broken_classes(tables))

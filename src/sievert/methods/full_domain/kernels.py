@@ -23,17 +23,26 @@ def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[
     stand side by side, as one sorted run per old label: the runs are merged, two at a time.
     """
     n = len(keys)
-    shift, width = np.uint64(low), np.uint64(bits)
-    mask, rest = np.uint64((1 << bits) - 1), np.uint64((1 << low) - 1)
-    rolled, sums = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
-    a_keys, a_sums = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
-    b_keys, b_sums = a_keys, a_sums
+    shift = np.uint64(low)
+    width = np.uint64(bits)
+    mask = np.uint64((1 << bits) - 1)
+    rest = np.uint64((1 << low) - 1)
+    rolled = np.empty(n, dtype=np.uint64)
+    sums = np.empty(n, dtype=np.int64)
+    a_keys = np.empty(0, dtype=np.uint64)
+    a_sums = np.empty(0, dtype=np.int64)
+    b_keys = a_keys
+    b_sums = a_sums
     starts = np.empty(len(step) + 1, dtype=np.int64)
-    written, i = 0, 0
+    written = 0
+    i = 0
     while i < n:
-        prefix, label = keys[i] >> (shift + width), step[np.int64((keys[i] >> shift) & mask)]
+        prefix = keys[i] >> (shift + width)
+        label = step[np.int64((keys[i] >> shift) & mask)]
         head = (prefix << (shift + width)) | (np.uint64(label) << shift)
-        runs, last, j = 0, mask + np.uint64(1), i
+        runs = 0
+        last = mask + np.uint64(1)
+        j = i
         while j < n and keys[j] >> (shift + width) == prefix:
             field = (keys[j] >> shift) & mask
             if field != last:
@@ -45,11 +54,14 @@ def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[
             j += 1
         size = j - i
         if runs <= 2:  # most often: merged where they are
-            x, x_end = i, i + starts[1] if runs == 2 else j
+            x = i
+            x_end = i + starts[1] if runs == 2 else j
             y = x_end
             while x < x_end and y < j:
-                x_key, y_key = keys[x] & rest, keys[y] & rest
-                first, second = x_key <= y_key, y_key <= x_key
+                x_key = keys[x] & rest
+                y_key = keys[y] & rest
+                first = x_key <= y_key
+                second = y_key <= x_key
                 rolled[written] = head | (x_key if first else y_key)
                 sums[written] = first * counts[x] + second * counts[y]
                 x += first
@@ -62,35 +74,46 @@ def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[
             i = j
             continue
         if size > len(a_keys):
-            a_keys, a_sums = np.empty(2 * size, dtype=np.uint64), np.empty(2 * size, dtype=np.int64)
-            b_keys, b_sums = np.empty(2 * size, dtype=np.uint64), np.empty(2 * size, dtype=np.int64)
+            a_keys = np.empty(2 * size, dtype=np.uint64)
+            a_sums = np.empty(2 * size, dtype=np.int64)
+            b_keys = np.empty(2 * size, dtype=np.uint64)
+            b_sums = np.empty(2 * size, dtype=np.int64)
         for r in range(size):
-            a_keys[r], a_sums[r] = keys[i + r] & rest, counts[i + r]
+            a_keys[r] = keys[i + r] & rest
+            a_sums[r] = counts[i + r]
         starts[runs] = size
         while runs > 1:
-            merged, at = 0, 0
+            merged = 0
+            at = 0
             for pair in range(0, runs, 2):
-                x, x_end = starts[pair], starts[pair + 1]
-                y, y_end = x_end, starts[pair + 2] if pair + 2 <= runs else x_end
+                x = starts[pair]
+                x_end = starts[pair + 1]
+                y = x_end
+                y_end = starts[pair + 2] if pair + 2 <= runs else x_end
                 starts[merged] = at
                 merged += 1
                 while x < x_end and y < y_end:
                     if a_keys[x] < a_keys[y]:
-                        b_keys[at], b_sums[at] = a_keys[x], a_sums[x]
+                        b_keys[at] = a_keys[x]
+                        b_sums[at] = a_sums[x]
                         x += 1
                     elif a_keys[y] < a_keys[x]:
-                        b_keys[at], b_sums[at] = a_keys[y], a_sums[y]
+                        b_keys[at] = a_keys[y]
+                        b_sums[at] = a_sums[y]
                         y += 1
                     else:
-                        b_keys[at], b_sums[at] = a_keys[x], a_sums[x] + a_sums[y]
+                        b_keys[at] = a_keys[x]
+                        b_sums[at] = a_sums[x] + a_sums[y]
                         x += 1
                         y += 1
                     at += 1
                 for r in range(x if x < x_end else y, x_end if x < x_end else y_end):
-                    b_keys[at], b_sums[at] = a_keys[r], a_sums[r]
+                    b_keys[at] = a_keys[r]
+                    b_sums[at] = a_sums[r]
                     at += 1
             starts[merged] = at
-            runs, size = merged, at
+            runs = merged
+            size = at
             a_keys, b_keys, a_sums, b_sums = b_keys, a_keys, b_sums, a_sums
         for r in range(size):
             rolled[written] = head | a_keys[r]
@@ -103,9 +126,13 @@ def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[
 @jit
 def records_below(keys: Ints, counts: Ints, low: int, k: int) -> int:
     """The records in classes of fewer than k, the fields below `low` bits put aside."""
-    shift, below, i, n = np.uint64(low), 0, 0, len(keys)
+    shift = np.uint64(low)
+    below = 0
+    i = 0
+    n = len(keys)
     while i < n:
-        prefix, size = keys[i] >> shift, 0
+        prefix = keys[i] >> shift
+        size = 0
         while i < n and keys[i] >> shift == prefix:
             size += counts[i]
             i += 1
@@ -117,14 +144,20 @@ def records_below(keys: Ints, counts: Ints, low: int, k: int) -> int:
 @jit
 def class_sizes(keys: Ints, counts: Ints, low: int) -> tuple[Ints, Ints]:
     """The key and the size of every class, the fields below `low` bits put aside."""
-    shift, i, n, k = np.uint64(low), 0, len(keys), 0
-    heads, sizes = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
+    shift = np.uint64(low)
+    i = 0
+    n = len(keys)
+    k = 0
+    heads = np.empty(n, dtype=np.uint64)
+    sizes = np.empty(n, dtype=np.int64)
     while i < n:
-        prefix, size = keys[i] >> shift, 0
+        prefix = keys[i] >> shift
+        size = 0
         while i < n and keys[i] >> shift == prefix:
             size += counts[i]
             i += 1
-        heads[k], sizes[k] = prefix, size
+        heads[k] = prefix
+        sizes[k] = size
         k += 1
     return heads[:k], sizes[:k]
 
@@ -146,8 +179,11 @@ def judge_classes(
     The fields below `low` bits are put aside but for the secret. The slack of a convex rule is the
     sum over classes of size · max(0, excess).
     """
-    shift, mask = np.uint64(low), np.uint64((1 << secret_bits) - 1)
-    n, k, i = len(keys), 0, 0
+    shift = np.uint64(low)
+    mask = np.uint64((1 << secret_bits) - 1)
+    n = len(keys)
+    k = 0
+    i = 0
     broken = np.zeros(n, dtype=np.uint8)
     slack = np.zeros(len(rules.numbers))
     records = totals.sum()
@@ -156,7 +192,9 @@ def judge_classes(
     seen = np.empty(len(totals), dtype=np.int64)
     work = np.empty((2, len(totals)), dtype=np.int64)
     while i < n:
-        prefix, size, distinct = keys[i] >> shift, 0, 0
+        prefix = keys[i] >> shift
+        size = 0
+        distinct = 0
         while i < n and keys[i] >> shift == prefix:
             s = np.int64(keys[i] & mask)
             if tally[s] == 0:
@@ -211,11 +249,18 @@ def hidden_shares(
 @jit
 def uncertainty(keys: Ints, counts: Ints, secret_bits: int, values: int, broken: Ints) -> float:
     """N · H(secret | class) in bits; the classes that are `broken` count as one, the suppressed."""
-    shift, mask = np.uint64(secret_bits), np.uint64((1 << secret_bits) - 1)
-    tally, gone = np.zeros(values, dtype=np.int64), 0
-    i, n, k, total = 0, len(keys), 0, 0.0
+    shift = np.uint64(secret_bits)
+    mask = np.uint64((1 << secret_bits) - 1)
+    tally = np.zeros(values, dtype=np.int64)
+    gone = 0
+    i = 0
+    n = len(keys)
+    k = 0
+    total = 0.0
     while i < n:
-        prefix, size, cells = keys[i] >> shift, 0, 0.0
+        prefix = keys[i] >> shift
+        size = 0
+        cells = 0.0
         while i < n and keys[i] >> shift == prefix:
             if broken[k]:
                 tally[np.int64(keys[i] & mask)] += counts[i]
@@ -244,11 +289,21 @@ def node_sums(
     A class is suppressed if it has fewer than k records or is `broken` (which may be empty: none);
     the suppressed classes count as one. `n_log_n` has the logarithms of small numbers.
     """
-    shift, mask = np.uint64(secret_bits), np.uint64((1 << secret_bits) - 1)
-    tally, known = np.zeros(values, dtype=np.int64), len(n_log_n)
-    gone, classes, cells, c, i, n = 0, 0.0, 0.0, 0, 0, len(keys)
+    shift = np.uint64(secret_bits)
+    mask = np.uint64((1 << secret_bits) - 1)
+    tally = np.zeros(values, dtype=np.int64)
+    known = len(n_log_n)
+    gone = 0
+    classes = 0.0
+    cells = 0.0
+    c = 0
+    i = 0
+    n = len(keys)
     while i < n:
-        prefix, size, first, own = keys[i] >> shift, 0, i, 0.0
+        prefix = keys[i] >> shift
+        size = 0
+        first = i
+        own = 0.0
         while i < n and keys[i] >> shift == prefix:
             m = counts[i]
             own += n_log_n[m] if m < known else m * math.log2(m)

@@ -14,7 +14,8 @@ EXCESSES = [rule.excess for rule in CLASS_RULES.values()]  # by the number of th
 
 def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[Ints, Ints]:
     """The table with one field on the next level: `step[label]` is the label above."""
-    shift, mask = np.uint64(low), np.uint64((1 << bits) - 1)
+    shift = np.uint64(low)
+    mask = np.uint64((1 << bits) - 1)
     labels = step[((keys >> shift) & mask).astype(np.int64)].astype(np.uint64)
     return sort_keys((keys & ~(mask << shift)) | (labels << shift), counts)
 

@@ -70,7 +70,9 @@ class Search:
     ) -> None:
         """`codes[i, j]` numbers the value of column j in combination i."""
         require(loss in BY_NAME, f"no loss is called {loss!r}", hint=", ".join(LOSSES))
-        self.given, self.codes, self.counts = tuple(columns), codes, counts
+        self.given = tuple(columns)
+        self.codes = codes
+        self.counts = counts
         self.order = list(order if order is not None else column_order(columns))
         self.columns = [columns[j] for j in self.order]
         self.k = k
@@ -321,7 +323,8 @@ class Search:
             return
         node = Node(levels, loss, suppressed)
         if agree(node, tables, classes):
-            best.node, best.tables = node, tables
+            best.node = node
+            best.tables = tables
 
     def node_loss(self, levels: tuple[int, ...], tables: Tables, classes: Classes) -> float:
         """The loss that is minimised, of one node."""
