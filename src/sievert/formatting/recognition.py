@@ -50,10 +50,12 @@ def recognise(sentence: str) -> str:
     >>> remark.key, remark.values
     ('remarks.without_person', {'records': '2 records'})
     """
-    if match := NAMED.fullmatch(sentence):  # a remark on one of several tables
+    match = NAMED.fullmatch(sentence)
+    if match:  # a remark on one of several tables
         return Remark.by_key(OF_TABLE, {"name": match[1], "what": _value(match[2])})
     for key, looks in _patterns():
-        if match := looks.fullmatch(sentence):
+        match = looks.fullmatch(sentence)
+        if match:
             values = {
                 name: value if name in NAMES else _value(value)
                 for name, value in match.groupdict().items()
@@ -97,7 +99,8 @@ def _value(value: str) -> str:
     """A number, a number of things, another remark, or a name, which stays as it is."""
     if NUMBER.fullmatch(value):
         return Figure(value)
-    if things := THINGS.fullmatch(value):
+    things = THINGS.fullmatch(value)
+    if things:
         singular = _singular(things[2], one=things[1] == "1")
         if f"things.{singular.replace(' ', '_')}" in read_language(ENGLISH):
             return Things(things[1], singular)

@@ -381,7 +381,8 @@ def _title(parts: Sequence[ReportPart], given: str | None) -> str:
 def _definitions(texts: Texts, blocks: Sequence[Block | Chapter]) -> Iterator[Chapter]:
     """The definitions that these blocks lead to, in alphabetical order of their titles."""
     definitions = (_definition(texts, key) for key in dict.fromkeys(_keys(blocks)))
-    if order := tuple(sorted(definitions, key=lambda c: c.title.casefold())):
+    order = tuple(sorted(definitions, key=lambda c: c.title.casefold()))
+    if order:
         yield Chapter(
             title=texts("definitions.heading"), anchor="definitions", blocks=order, folded=True
         )

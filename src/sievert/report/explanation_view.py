@@ -106,7 +106,8 @@ class ExplanationView(ReportPart):
     def set_of(self, columns: Sequence[str]) -> str:
         """A set of known columns in words."""
         if len(columns) > MANY:
-            if not (left := [c for c in self.quasi if c not in set(columns)]):
+            left = [c for c in self.quasi if c not in set(columns)]
+            if not left:
                 return self.say("all_columns", number=len(columns))
             if len(left) == 1:
                 return self.say("all_but", column=self.column_names[left[0]])

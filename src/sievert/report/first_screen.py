@@ -321,7 +321,8 @@ def answer(
         words = texts(key, columns=some_columns(texts, columns, shown))
         of_counts = policy is not None and policy.counts
         return f"{texts('front.counts_only')} {words}" if of_counts else words
-    if columns := held_columns(policy):
+    columns = held_columns(policy)
+    if columns:
         return texts("front.file_holds", columns=some_columns(texts, columns, shown))
     return texts("front.verdict_met_release" if release and state == "met" else VERDICT[state])
 
@@ -384,7 +385,8 @@ def counted(texts: Texts, state: str, limits: Sequence[Verdict]) -> Iterator[str
     each = []
     for group in groups:
         here = [STATES[v.met] == state for v in limits if v.where in group]
-        if some := sum(here):
+        some = sum(here)
+        if some:
             about = "front.about_finding"
             if len(group) > 1:
                 about = "front.about_secrets"

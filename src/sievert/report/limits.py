@@ -226,10 +226,12 @@ def _title(texts: Texts, limits: Sequence[Verdict]) -> str:
     values = {"number": len(limits), **counts}
     if not limits:
         return texts("limits_table.title_none", **values)
-    if breached := counts["breached"]:
+    breached = counts["breached"]
+    if breached:
         keys = ("limits_table.title_breached_one", "limits_table.title_breached")
         return texts.plural(breached, *keys, **values)
-    if doubtful := counts["doubtful"]:
+    doubtful = counts["doubtful"]
+    if doubtful:
         keys = ("limits_table.title_doubtful_one", "limits_table.title_doubtful")
         return texts.plural(doubtful, *keys, **values)
     if len(limits) == 2:

@@ -56,7 +56,8 @@ def measure_title(texts: Texts, measure: str) -> str:
 
 def scale(texts: Texts, measure: str) -> str:
     """The unit of a measure in words."""
-    if (m := BY_ID[measure]).unit != "1":
+    m = BY_ID[measure]
+    if m.unit != "1":
         return unit(texts, m.unit)
     if measure in SHARES:
         return texts("units.share_of_records")

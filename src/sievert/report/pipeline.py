@@ -340,7 +340,8 @@ def _rule(texts: Texts, case: LimitCase) -> dict[str, Any]:
     if case.limit != case.name:
         title = texts("limits_table.of_suppressed", measure=title)
     rule: dict[str, Any] = {"id": case.rule, "shortDescription": {"text": title}}
-    if reading := texts.get(f"measures.{case.limit}.reading", ""):
+    reading = texts.get(f"measures.{case.limit}.reading", "")
+    if reading:
         rule["fullDescription"] = {"text": reading}
     return rule
 

@@ -78,10 +78,12 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
     yield from population_chapter(view)
     if about_values:
         yield view.chapter("values_title", "values", about_values)
-    if about_records := tuple(_records(view)):
+    about_records = tuple(_records(view))
+    if about_records:
         title = view.say("records_title")
         yield Chapter(title=title, anchor=view.anchor("records"), blocks=about_records, screen=True)
-    if uniques := tuple(_suda(view)):
+    uniques = tuple(_suda(view))
+    if uniques:
         title = _records_title(view) or view.say("suda_title")
         yield Chapter(title=title, anchor=view.anchor("suda"), blocks=uniques)
 
@@ -125,7 +127,8 @@ def population_sentences(view: ExplanationView) -> Iterator[str]:
     """The estimates for the population, where it was described."""
     estimates = view.read(PopulationChapter).estimates
     share = view.writer.share
-    if title := _population_title(view):
+    title = _population_title(view)
+    if title:
         yield f"{title}."
     for name, key in WEIGHTED.items():
         if name in estimates:
@@ -258,7 +261,8 @@ def _values(view: ExplanationView, values: ValuesChapter) -> Iterator[Block]:
     yield Paragraph(view.say("values_found"), "reading")
     yield from _few(view, values)
     yield captioned_bars(view, VALUES, marks[: 2 * MOST_ROWS], grid, axis="rate_axis", number=EACH)
-    if left := view.rows_first(MOST_LISTED, len(rows)):
+    left = view.rows_first(MOST_LISTED, len(rows))
+    if left:
         yield Paragraph(left, "note")
 
 

@@ -142,7 +142,8 @@ def _check(name: str, key: str, text: Any) -> None:
         unknown = set(_places(text))
     except ValueError:
         raise UsageError(f"{name}: {key}: a brace is left open") from None
-    if unknown := unknown - wanted:
+    unknown = unknown - wanted
+    if unknown:
         raise UsageError(
             f"{name}: {key}: no place is called {sorted(unknown)[0]!r}",
             hint=", ".join(sorted(wanted)) or "no braces",

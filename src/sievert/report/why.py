@@ -30,7 +30,8 @@ def why_chapter(part: ReportPart) -> Chapter | None:
     view = explanation_view(part)
     lead = " ".join((*_together(view), *_suffice(view)))
     blocks = [*([Paragraph(lead, "reading")] if lead else ()), *shares(view), *path(view)]
-    if not (title := finding(view)) or not blocks:
+    title = finding(view)
+    if not title or not blocks:
         return None
     return Chapter(
         title=title,
@@ -68,7 +69,8 @@ def finding(view: ExplanationView) -> str:
         return ""
     if len(order) == 1:
         return view.say("drive_only", column=view.column_names[order[0]])
-    if first := leading_columns(view):
+    first = leading_columns(view)
+    if first:
         return view.say("drive_most", columns=view.names(first))
     column = order[0]
     return view.say("drive_alike", column=view.column_names[column], share=parts[column])
@@ -135,7 +137,8 @@ def shares(view: ExplanationView) -> Iterator[Block]:
 
 
 def _with_interval(view: ExplanationView, text: NumberText, column: str, secret: str | None) -> str:
-    if (ends := view.interval(column, secret)) is None:
+    ends = view.interval(column, secret)
+    if ends is None:
         return str(text)
     low, high = (percent(max(0.0, end)) for end in ends)
     return view.say("shares_interval", share=text, low=low, high=high)

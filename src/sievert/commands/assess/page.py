@@ -314,7 +314,8 @@ def _trajectory(part: ReportPart) -> Iterator[Block]:
 
 
 def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
-    if not (worst := _worst_first(part)):
+    worst = _worst_first(part)
+    if not worst:
         return
     yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):

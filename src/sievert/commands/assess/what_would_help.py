@@ -63,7 +63,8 @@ def helping_points(part: ReportPart) -> Iterator[tuple[str, str]]:
         number=number,
         lost=percent(best.detail_lost),
     )
-    if still := _still_breached(part, best):
+    still = _still_breached(part, best)
+    if still:
         text = f"{text} {texts('options.still', limits=still)}"
     impossible = sum(bool(verdict.impossible) for verdict in limits_of(result.policy))
     if impossible:
@@ -151,7 +152,8 @@ def _option(part: ReportPart, before: ChangeOption, way: ChangeOption) -> Option
     )
     keys = ("options.mark_breached_one", "options.mark_breached")
     mark = texts.plural(breached, *keys, number=breached) if breached else texts(MARKS[state])
-    if still := _still_breached(part, way):
+    still = _still_breached(part, way)
+    if still:
         mark = texts("options.mark_named", limits=still)
     title = _change(part, way)
     return Option(title[:1].upper() + title[1:], state, mark, rows)

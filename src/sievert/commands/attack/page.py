@@ -169,7 +169,8 @@ def _worst_classes(part: ReportPart) -> Iterator[Block]:
     items = []
     for name, each in part.read(Attacks).attacks.items():
         for target, outcome in each.items():
-            if values := worst_values(part, outcome):
+            values = worst_values(part, outcome)
+            if values:
                 attack = part.texts(
                     f"definitions.attack_{target if name == 'identity' else name}.title"
                 )

@@ -188,7 +188,8 @@ class ComparisonView(ReportPart):
     def keeps_most(self, secret: str) -> tuple[ReleaseTexts, ...]:
         """Of the best releases the one that has lost least; none where intervals overlap."""
         each = [(r, r.secrets[secret]) for r in self.best]
-        if not (best := _lowest([r for r, _ in each], [t.lost.number for _, t in each])):
+        best = _lowest([r for r, _ in each], [t.lost.number for _, t in each])
+        if not best:
             return ()
         end = best[0].secrets[secret].lost_interval[1].number
         lows = [t.lost_interval[0].number for _, t in each]

@@ -361,7 +361,8 @@ def _riskiest(view: CompromiseView) -> tuple[ExperimentCurve, CompromisePoint, N
 
 def _left_sentence(view: CompromiseView) -> tuple[str, str] | None:
     """What is left to guess in the worst view that was tried."""
-    if (worst := _riskiest(view)) is None:
+    worst = _riskiest(view)
+    if worst is None:
         return None
     curve, point, bits = worst
     head = "left_nothing" if not bits.number else "left_little" if bits.number < 1 else "left_some"
@@ -390,7 +391,8 @@ def _most_exposed(view: CompromiseView) -> tuple[ExperimentCurve, CompromisePoin
 
 def _exact_sentence(view: CompromiseView) -> tuple[str, str] | None:
     """Of how many records the number is known for certain to a stated intruder."""
-    if (exposed := _most_exposed(view)) is None:
+    exposed = _most_exposed(view)
+    if exposed is None:
         return None
     curve, point = exposed
     share = view.writer.share(point.known_records)

@@ -78,7 +78,8 @@ def alone_after_best_change(part: ReportPart) -> float | None:
         return None
     view = columns_view(part)
     # without a change that helps there is nothing that "even then" could speak of
-    if not (changes := _remedies(view)) or not [*_helps(view)]:
+    changes = _remedies(view)
+    if not changes or not [*_helps(view)]:
         return None
     return view.of_all(changes[0].alone).number
 
@@ -141,7 +142,8 @@ def _helps(view: ColumnsView) -> Iterator[tuple[str, str]]:
 
 def _enough(view: ColumnsView) -> Iterator[tuple[str, str]]:
     """How few columns find most of those who are unique."""
-    if (best := explain_columns.fewest_columns(view)) is not None:
+    best = explain_columns.fewest_columns(view)
+    if best is not None:
         key = "few_one" if len(best.columns) == 1 else "few"
         alone = view.alone(best)
         text = view.say(
@@ -241,7 +243,8 @@ def _best(view: ColumnsView, kind: str) -> Remedy | None:
 
 
 def _remedies_chapter(view: ColumnsView) -> Iterator[Chapter]:
-    if changes := _remedies(view):
+    changes = _remedies(view)
+    if changes:
         left = view.rows_first(MOST_REMEDIES, len(changes))
         now = _now(view, view.say("remedy_now"))
         blocks = (
@@ -342,7 +345,8 @@ def _ranking(view: ColumnsView, columns: Sequence[RankingRow]) -> Iterator[Block
     grid = _ranking_grid(view, columns[:MOST_LISTED])
     picture = captioned_bars(view, RANKING, marks, grid, axis="rate_axis", more=more)
     yield from screened(picture, MOST_RANKED)
-    if left := view.rows_first(MOST_LISTED, len(columns)):
+    left = view.rows_first(MOST_LISTED, len(columns))
+    if left:
         yield Paragraph(left, "note")
     yield Paragraph(view.say("ranking_reading"), "reading")
 

@@ -54,7 +54,8 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         *map(Paragraph, _whole(view)),
     ]
     points = view.result.points
-    if late := sum(point.reached is False for point in points):
+    late = sum(point.reached is False for point in points)
+    if late:
         inner.append(Paragraph(view.say("late" if late > 1 else "late_one", number=late), "note"))
     apart = max((point.spread or 0.0 for point in points), default=0.0)
     if apart > APART:

@@ -44,7 +44,8 @@ def _candidates(text: str, comments: Sequence[str], has_roles: bool) -> Iterator
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = [BEGIN, *(f"# {printable(line)}" for line in comments), END]
     block = "".join(line + newline for line in lines)
-    if (header := _ROLES.search(text)) is not None:
+    header = _ROLES.search(text)
+    if header is not None:
         end = text.find("\n", header.end())
         yield text + newline + block if end < 0 else text[: end + 1] + block + text[end + 1 :]
     whole = text if text.endswith("\n") or not text else text + newline

@@ -147,7 +147,8 @@ def _method_points(part: ReportPart) -> list[tuple[str, str]]:
     findings = [(part.say(f"how_{how}"), part.say(f"when_{how}"))]
     if overview.policy is None or not overview.policy.met:
         findings.append((part.say("not_released"), part.say("not_released_why")))
-    if columns := overview.dropped_columns:
+    columns = overview.dropped_columns
+    if columns:
         findings.append((_holds(part), part.say("dropped", dropped=part.writer.names(columns))))
     return findings
 

@@ -107,7 +107,8 @@ class LevelledColumn:
             labels.append(tuple(distinct))
             below = np.zeros(len(distinct), dtype=np.int64)
             for path in counted:
-                if (number := number_of.get(path[level])) is not None:
+                number = number_of.get(path[level])
+                if number is not None:
                     below[number] += 1
             leaves.append(below)
         column = cls(
