@@ -160,9 +160,11 @@ if not TYPE_CHECKING:  # a type checker shall see what there is, and no more
         path = f"sievert.{name}"
         if PathFinder.find_spec(path, __path__) is not None:
             return import_module(path)
-        if name.startswith("_") or name not in (measures := _measures()):
-            raise AttributeError(f"module 'sievert' has no attribute {name!r}")
-        return measures[name]
+        if not name.startswith("_"):
+            measures = _measures()
+            if name in measures:
+                return measures[name]
+        raise AttributeError(f"module 'sievert' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

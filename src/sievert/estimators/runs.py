@@ -48,7 +48,7 @@ class Blocks:
     pairs: Floats
 
     def log_chance(self, joins: int) -> float:
-        """The logarithm of an upper bound for the chance of at least so many `joins`.
+        """The logarithm of an upper bound for the chance of at least `joins` joins.
 
         Two pairs among 100 rows are both neighbours in 1 of 2,475 random orders; this says 2.
 

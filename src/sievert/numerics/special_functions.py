@@ -245,7 +245,7 @@ def chi_square(x: float, degrees: int) -> float:
 
 
 def chi_square_below(x: float, degrees: int) -> float:
-    """The chance that a chi-square number of so many degrees of freedom is at most x.
+    """The chance that a chi-square number with `degrees` degrees of freedom is at most x.
 
     Beyond 2,000 degrees by the approximation of Wilson and Hilferty (1931).
 
@@ -262,7 +262,7 @@ def chi_square_below(x: float, degrees: int) -> float:
 
 
 def binomial_from(number: int, trials: int, share: float) -> float:
-    """The chance of at least `number` successes in so many trials, each with the chance `share`.
+    """The chance of at least `number` successes in `trials` trials, each with the chance `share`.
 
     >>> round(binomial_from(2, 3, 0.5), 12), round(binomial_from(1, 100, 0.001), 6)
     (0.5, 0.095208)

@@ -248,7 +248,7 @@ class Judgement:
     verdicts: tuple[Verdict, ...]
     reasons: tuple[GateReason, ...] = ()
     rests_on: Joined | None = None
-    suppressed_records: int = 0  # left out of every number that a limit is held against
+    suppressed_records: int = 0  # left out of every number that a limit judges
     name: str | None = None  # of the policy's file
     digest: str | None = None  # the SHA-256 of its content
     question: str = FILE

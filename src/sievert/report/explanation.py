@@ -258,7 +258,7 @@ class FewestValues:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnValues:
-    """The values of one column: the riskiest ones, and those that few people have."""
+    """The values of one column: the riskiest ones, and the rare ones."""
 
     column: str
     riskiest: tuple[RiskyValue, ...]
@@ -336,7 +336,7 @@ class Lookalike:
 
 @dataclass(frozen=True, kw_only=True)
 class ValuesChapter:
-    """Values that carry risk, rare ones, and those that look like frequent ones."""
+    """Values that carry risk, rare values, and values that look like frequent ones."""
 
     columns: tuple[ColumnValues, ...]
     rare: tuple[RareValue, ...]

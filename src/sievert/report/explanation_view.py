@@ -59,11 +59,11 @@ class ExplanationView(ReportPart):
     def shares(self, secret: str | None) -> dict[str, NumberText]:
         """The part of the whole that each column carries, in whole per cent that add up to 100."""
         columns = self.read(ColumnShapley).of(secret).columns
-        known = {
-            column: part
-            for column in self.quasi
-            if column in columns and (part := columns[column].share) is not None
-        }
+        known = {}
+        for column in self.quasi:
+            part = columns[column].share if column in columns else None
+            if part is not None:
+                known[column] = part
         rounded = dict(zip(known, round_shares([*known.values()]), strict=True))
         small = self.say("share_small")
         texts = {

@@ -219,7 +219,7 @@ def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
 
 
 def _by_question(judged: Sequence[ReportPart]) -> list[list[ReportPart]]:
-    """The parts that one answer can be given to: they ask about a plan, or about a file.
+    """Group the judged parts that share an answer: all ask about a plan, or all about a file.
 
     The answer to a plan names the columns that its release lacks, and the answer to a file those
     that it still holds: parts that differ in them have answers of their own.
@@ -235,12 +235,13 @@ def _by_question(judged: Sequence[ReportPart]) -> list[list[ReportPart]]:
 
 def _of_parts(texts: Texts, parts: Sequence[ReportPart], given: PolicyAnswer) -> PolicyAnswer:
     """An answer on some of the parts of a page, with their numbers and the names of files."""
-    which = [
-        texts("front.this_part", number=part.number)
-        if (name := file_name(part)) is None
-        else texts("front.this_part_named", number=part.number, name=name)
-        for part in parts
-    ]
+    which = []
+    for part in parts:
+        name = file_name(part)
+        if name is None:
+            which.append(texts("front.this_part", number=part.number))
+        else:
+            which.append(texts("front.this_part_named", number=part.number, name=name))
     return replace(given, text=texts("front.of_parts", parts=texts.join(which), answer=given.text))
 
 
@@ -365,7 +366,7 @@ def held_columns(policy: Judgement | None) -> list[str]:
 
 
 def columns_not_released(overview: Overview, kinds: Sequence[str] = NOT_RELEASED) -> list[str]:
-    """The columns of some roles: unless others are given, those that a release does not have."""
+    """The columns of `kinds` of roles: the ones that a release does not have, unless given."""
     return [*dict.fromkeys(c for kind in kinds for c in overview.columns[kind])]
 
 
@@ -515,14 +516,11 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
         yield texts("front.fact_policy"), part.writer.file(policy.name) + digest
     if written is not None:
         yield texts("front.fact_written"), texts.date(written)
-    yield from (
-        (
-            texts.plural(len(columns), *keys),
-            some_columns(texts, columns, part.writer.name),
-        )
-        for role, keys in FACTS.items()
-        if (columns := overview.columns[role])
-    )
+    for role, keys in FACTS.items():
+        columns = overview.columns[role]
+        if columns:
+            label = texts.plural(len(columns), *keys)
+            yield label, some_columns(texts, columns, part.writer.name)
 
 
 def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:

@@ -29,7 +29,9 @@ IDS = re.compile(r'\b(id="|url\(#|href="#)')
 FALLBACK = re.compile(r"(var\(--[a-z-]+), #[0-9a-f]{6}\)")
 GLUED = re.compile(r" (?=[%×])")
 HYPHENED = re.compile(r"\b[klt]-(anonymity|diversity|[Cc]loseness|Anonymität|Diversität)\b")
-WIDE, NARROW, CELL = 760, 340, 640  # pixels of a chart on a screen, a telephone, in a notebook
+WIDE = 760  # pixels of a chart on a screen
+NARROW = 340  # on a telephone
+CELL = 640  # in a notebook
 
 
 def render(page: Page) -> str:

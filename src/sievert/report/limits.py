@@ -241,7 +241,7 @@ def _title(texts: Texts, limits: Sequence[Verdict]) -> str:
 
 
 def limits_chapter(part: ReportPart) -> Iterator[Chapter]:
-    """The limits of a policy held against a release, of which nothing else is shown."""
+    """Show how a release meets the limits of a policy, where nothing else of it is shown."""
     limits = limits_of(part.read(Overview).policy)
     if not limits:
         return
@@ -460,7 +460,7 @@ def remarks(part: ReportPart, verdict: Verdict) -> Iterator[str]:
 
 
 def shown_value(part: ReportPart, verdict: Verdict, number: Number, unit: str | None = None) -> str:
-    """The number that a limit was held against, with digits enough to tell on which side it is."""
+    """The number that a limit judged, with enough digits to show on which side it is."""
     rounded = float(significant_digits(number).replace(",", ""))
     if number != rounded and rounded in (verdict.min, verdict.max):
         return bound_text(verdict.measure, number)

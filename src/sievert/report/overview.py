@@ -1,4 +1,4 @@
-"""What a page says of every result: its table, its roles, its remarks, the policy held against it.
+"""What a page says of every result: its table, roles, remarks and judgement by the policy.
 
 It is read from the JSON, in which the results of all commands have it in the same place.
 """
@@ -136,7 +136,7 @@ class Overview:
     cautions: tuple[str, ...]  # remarks that stand before the first number
     warnings: tuple[str, ...]  # all remarks
     policy: Judgement | None
-    original: Judgement | None  # of a comparison: the policy held against the original
+    original: Judgement | None  # of a comparison: how the policy judges the original
     releases: tuple[JudgedRelease, ...]  # of a comparison, or synthetic tables
     controlled: bool  # whether attacks were compared with a control group
     attacked: bool  # whether an assessment brings attacks along

@@ -11,7 +11,8 @@ from sievert.report.page import Block, Chapter, Grid, make_grid
 from sievert.report.texts import Texts
 
 LONGEST = 60  # letters of a name on a page
-NAMED, LISTED = 6, 30  # columns in a sentence, and in a list
+NAMED = 6  # columns in a sentence
+LISTED = 30  # columns in a list
 LETTERS = 100  # of all these names together
 
 

@@ -56,7 +56,7 @@ POLICY = {
 
 @dataclass(frozen=True, kw_only=True)
 class LimitCase:
-    """One limit held against one table, or what else decides, or the policy as a whole."""
+    """One limit judged on one table, or another thing that decides, or the whole policy."""
 
     table: str
     where: str
@@ -67,7 +67,7 @@ class LimitCase:
 
     @property
     def rule(self) -> str:
-        """What a pipeline calls this limit, whatever table it is held against."""
+        """The name of this limit in a pipeline, the same for every table."""
         return self.name if self.where != WHOLE else f"{WHOLE}.{self.name}"
 
     @property
@@ -130,7 +130,7 @@ def limit_cases(result: Data, texts: Texts) -> list[LimitCase]:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedTable:
-    """A table that a policy was held against, with its numbers."""
+    """A table that a policy judged, with its numbers."""
 
     name: str
     part: ReportPart  # writes its numbers
@@ -156,7 +156,7 @@ class JudgedTable:
 
 
 def _tables(result: Data, texts: Texts) -> Iterator[JudgedTable]:
-    """The tables that a policy was held against. The original of releases is not to be released."""
+    """The tables that a policy judged, without the original: it is not to be released."""
     kind = str(command_name(result))
     writer = NumberWriter(texts)
     name = writer.file(result["table"].get("name") or texts("pipeline.table"))

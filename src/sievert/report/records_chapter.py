@@ -63,7 +63,7 @@ DIFFERS = {
     "Unicode form": "differs_by_unicode_form",
 }
 FEW_VALUES = 2  # that single a record out
-FEWEST_SHARE = 20  # values of more than one in so many people are not few
+FEWEST_SHARE = 20  # a value that more than one in this many people have is not rare
 MOST_LEVELS = 3  # values of a column by their part of the scores
 FIRST_RECORDS = 5  # on a terminal
 FAR_APART = 1.5  # times: estimates that differ by more are given as a range

@@ -68,7 +68,7 @@ POLICY = {
 
 
 def share_all(results: Sequence[Data], **settings: Any) -> list[Data]:
-    """The shareable JSON of several results; those of which nothing is shareable are left out."""
+    """The shareable JSON of several results, without results that have nothing to share."""
     kept = []
     for result in results:
         if "shared" in result["table"]:
@@ -85,7 +85,7 @@ class SharedNumbers:
     """What may be shared of a result: its overview, and numbers with the step of each."""
 
     overview: Overview
-    compared: bool  # whether releases are compared, of which there are no numbers
+    compared: bool  # whether releases are compared: they have no numbers here
     reidentification: Mapping[str, Value]
     inference: Mapping[str, Mapping[str, Value]]
 
@@ -102,7 +102,7 @@ class SharedNumbers:
 
     @property
     def policies(self) -> list[Judgement]:
-        """The policy held against each table: of a comparison the original comes first."""
+        """The judgement of each table by its policy; a comparison begins with its original."""
         tables = [self.overview.policy]
         if self.compared:
             releases = self.overview.releases
@@ -196,7 +196,8 @@ def _table(overview: Overview, texts: Texts) -> Iterator[str]:
         yield texts("shared.table", rows=count(rows), columns=columns)
     yield texts("shared.people" if roles["person"] else "shared.rows")
     for role, key in ROLE_TEXTS.items():
-        if role != "unassessed" and (names := roles[role]):  # those stand below the verdict
+        names = roles[role]
+        if role != "unassessed" and names:  # columns without a role stand below the verdict
             yield texts(key, columns=texts.join([*map(_name, names)]))
 
 

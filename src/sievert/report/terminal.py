@@ -34,10 +34,13 @@ from sievert.report.page import (
     walk,
 )
 
-WIDTH, LEAST = 100, 56  # of sentences; tables are as wide as the terminal
+WIDTH = 100  # of sentences; tables are as wide as the terminal
+LEAST = 56
 WIDEST = 240
-SCREEN, PER_SECRET = 40, 12  # lines of an answer about one secret, and for every further one
-NARROW, NARROWEST = 100, 72  # below which ids, and how far a limit is, are left out
+SCREEN = 40  # lines of an answer about one secret
+PER_SECRET = 12  # lines for every further secret
+NARROW = 100  # columns of a terminal below which ids are left out
+NARROWEST = 72  # columns below which the distance to a limit is left out
 SHORTEST = 14  # letters to which names in the first column of a table are cut
 LONGEST = 40  # letters of a cell, where a table is set line by line
 GAP = "  "
@@ -199,7 +202,7 @@ def _block(block: Block | Chapter, width: int, fit: Fit) -> Iterator[Line]:
 
 
 def _lead(lead: str, lines: Sequence[str], styles: tuple[str, str]) -> Iterator[Line]:
-    """Lines of which the first begins with words in a style of their own."""
+    """Put `lead` before the first line, in a style of its own."""
     first = len(lead)
     for line in lines:
         yield ((line[:first], styles[0]), (line[first:], styles[1]))
@@ -331,7 +334,7 @@ def _numbers(block: Numbers, width: int, fit: Fit) -> Iterator[Line]:
 def _in_rows(
     group: NumberGroup, fit: Fit, *, limited: bool
 ) -> tuple[list[NumberRow], list[NumberRow]]:
-    """The numbers of a group that have a row of their own, and those that share a line below."""
+    """Divide the numbers of a group: a row for each of some, one line below for the others."""
     rows = [replace(row, name=row.short or row.name) for row in group.rows]
     if not limited:
         return rows, []

@@ -417,10 +417,10 @@ def _parquet_files(directory: Path) -> list[Path]:
 
 
 def _count_other_files(directory: Path, parts: Collection[Path]) -> int:
-    """How many files below a directory of Parquet files are none of its `parts`.
+    """Count the files below a directory of Parquet files that are none of its `parts`.
 
-    Empty files do not count, nor do those that programs leave beside a table: names that begin with
-    a dot or an underscore, and our own manifest of a part.
+    Three kinds of files do not count: empty ones, names that begin with a dot or an underscore
+    (other programs leave them beside a table), and our own manifest of a part.
     """
     own = {part.with_name(f"{part.name}.json") for part in parts}
     number = 0

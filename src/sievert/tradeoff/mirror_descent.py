@@ -158,7 +158,8 @@ class _Descent:
         self.tilt = tilt
         self.front = front
         self.best = best
-        self.gained, self.new_gained = gained, self.gained
+        self.new_gained = self.gained
+        self.gained = gained
         self.logs, self.new_logs = self.new_logs, self.logs
         self.ahead, self.new = self.new, self.ahead
         np.subtract(self.ahead, self.channel, out=self.new)

@@ -118,7 +118,7 @@ def _sample(
     threads: int,
     draws: int,
 ) -> PosteriorBeliefs:
-    """Sample the beliefs in chains, with so many `draws` of the population."""
+    """Sample the beliefs in chains; `draws` is the number of draws of the population."""
     affordable = int(np.clip(WORK // max(1, model.work), 500, 20_000))
     sweeps = affordable if settings.sweeps is None else settings.sweeps
     quantities, reported = _quantities(truth, model.shape, settings.seed)

@@ -43,7 +43,7 @@ from sievert.report.why import why_chapter
 
 __all__ = ["blocks", "cards", "helping_points", "making", "points"]
 
-MOST_SECRETS = 3  # of which a finding speaks
+MOST_SECRETS = 3  # that a finding names
 SIZE_UNITS = ("units.records", "units.classes")
 GAIN = (0.01, 0.1)  # of right guesses: next to nothing, something
 NOTICEABLE = 0.05  # by which the gain of those whose secret is known is higher
@@ -110,8 +110,10 @@ def _finding(part: ReportPart, chapter: str) -> str:
     values = part.read(Assessment).reidentification
     alone = _number(values, "unique_records")
     k = values.get("k_anonymity")
-    if chapter == "learnt" and (gains := _gains(part)):
-        return part.say(LEARNT[_how_much(gains.values())])
+    if chapter == "learnt":
+        gains = _gains(part)
+        if gains:
+            return part.say(LEARNT[_how_much(gains.values())])
     if chapter == "sizes" and alone:
         key = "sizes_alone_rows" if counts_rows(part) else "sizes_alone"
         return part.say(key, share=part.writer.share(alone))

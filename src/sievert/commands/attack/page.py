@@ -302,16 +302,14 @@ def _background(part: ReportPart, secret: str, outcome: Attack) -> Iterator[Bloc
         yield Paragraph(part.say("background_same", secret=name), "lead")
         return
     yield Paragraph(part.say("background_lead", missing=missing, secret=name), "lead")
-    rows = (
-        (
-            part.say(key),
-            writer.count(after.number("people")),
-            writer.count(after.number("certain")),
-            str(rate_text(part, after, "gain")).replace(" %", ""),
-        )
-        for name, key in RULED_OUT.items()
-        if (after := outcome.parts.get(name)) is not None
-    )
+    rows = []
+    for name, key in RULED_OUT.items():
+        after = outcome.parts.get(name)
+        if after is not None:
+            people = writer.count(after.number("people"))
+            certain = writer.count(after.number("certain"))
+            gain = str(rate_text(part, after, "gain")).replace(" %", "")
+            rows.append((part.say(key), people, certain, gain))
     head = ("background_which", "background_people", "background_certain", "background_gain")
     yield part.grid("background_table", head, rows)
     yield Paragraph(part.say("background_reading"), "reading")

@@ -373,10 +373,10 @@ def _running(
     across = texts("reasoned.running_across")
     rows = ((count(sweeps), *row) for sweeps, row in means)
     grid = make_grid(title, (across, *names), rows, range(len(names) + 1), folded=True)
-    points = {
-        chain: [(float(sweeps), n) for sweeps, row in means if (n := row[c].number) is not None]
-        for c, chain in enumerate(names)
-    }
+    points = {}
+    for c, chain in enumerate(names):
+        by_sweeps = [(float(sweeps), row[c].number) for sweeps, row in means]
+        points[chain] = [(sweeps, mean) for sweeps, mean in by_sweeps if mean is not None]
     if not drawn:
         yield grid
         return

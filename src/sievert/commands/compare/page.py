@@ -96,9 +96,11 @@ def _answer(view: ComparisonView) -> tuple[str, str]:
     alike = view.say("answer_alike" if len(least) > 1 else "answer_least", **values)
     if not view.secrets:
         return alike, bits
-    secret, best = next(((s, best) for s in view.secrets if (best := view.keeps_most(s))), ("", ()))
-    if not best:
+    keepers = {s: view.keeps_most(s) for s in view.secrets}
+    secret = next((s for s, best in keepers.items() if best), None)
+    if secret is None:
         return alike, f"{bits} {view.say('answer_not_apart')}"
+    best = keepers[secret]
     same = {r.number for r in best} & {r.number for r in least}
     key = "answer_keep" if len(best) > 1 else "answer_also" if same else "answer_keeps"
     keeps = view.say(key, release=_names(view, best), secret=view.writer.name(secret))
@@ -312,16 +314,16 @@ def _overview(view: ComparisonView) -> Chapter:
 
 def _dominance(view: ComparisonView) -> Block:
     """Which releases are out, and by which."""
-    out = tuple(
-        view.say(
-            "dominated_by" if len(by) == 1 else "dominated_by_several",
-            release=release.label,
-            others=view.dominating(release),
-        )
-        for release in view.releases
-        if (by := view.dominators[release.number])
-    )
-    return BulletList(out) if out else Paragraph(view.say("none_dominated"), "reading")
+    out = []
+    for release in view.releases:
+        better = view.dominators[release.number]
+        if better:
+            key = "dominated_by" if len(better) == 1 else "dominated_by_several"
+            text = view.say(key, release=release.label, others=view.dominating(release))
+            out.append(text)
+    if not out:
+        return Paragraph(view.say("none_dominated"), "reading")
+    return BulletList(tuple(out))
 
 
 def _grid(view: ComparisonView) -> Grid:

@@ -67,7 +67,7 @@ class Assessed:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Assessed":
-        """Read the measures back from the JSON, which has only those that are compared."""
+        """Read the measures back from the JSON, which has only the compared ones."""
         return cls(
             reidentification=read_values(data["reidentification"]),
             inference={s: read_values(values) for s, values in data["inference"].items()},
@@ -210,7 +210,7 @@ class ReleaseDistance:
 
     @property
     def ratio(self) -> float | None:
-        """At least so many times the least possible is disclosed."""
+        """A lower bound: bits disclosed, divided by the least that a release could disclose."""
         known = self.least is not None and self.least > NOTHING
         return self.disclosed / self.least if known and self.least else None
 
@@ -332,7 +332,7 @@ class PairedRecords(SubscriptedRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedOriginal(SubscriptedRecord):
-    """The original: what it tells of each secret, its measures, the policy held against it."""
+    """The original: what it tells of each secret, its measures, its judgement by the policy."""
 
     attribute: Mapping[str, Bits]
     assessment: Assessed
@@ -379,7 +379,7 @@ class Compared:
     limit: Mapping[str, ReleaseDistance] = field(
         default_factory=dict
     )  # by secret, where it was asked for
-    policy: Judgement | None = None  # the policy held against it, where there is one
+    policy: Judgement | None = None  # its judgement by the policy, if there is one
     pairing: Pairing | None = STATED  # with the records of the original; None: not known
 
     @classmethod

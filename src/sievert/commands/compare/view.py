@@ -63,7 +63,7 @@ class ReleaseTexts:
 
     @property
     def policy(self) -> Judgement | None:
-        """The policy held against it, where there is one."""
+        """The judgement by the policy, if there is one."""
         return self.release.policy
 
 
@@ -164,7 +164,7 @@ class ComparisonView(ReportPart):
 
     @cached_property
     def dominators(self) -> Mapping[int, tuple[int, ...]]:
-        """Of each release those that are nowhere worse and somewhere better."""
+        """By release, the other releases that are nowhere worse and somewhere better."""
         numbers = {r.release.name: r.number for r in self.releases}
         return {
             r.number: tuple(numbers[name] for name in r.release.dominated_by) for r in self.releases
@@ -268,7 +268,7 @@ class DistanceToLimit:
 
 
 def distances(view: ComparisonView, secret: str) -> Iterator[DistanceToLimit]:
-    """Each release against the limit of one secret; those that were not placed are left out."""
+    """Each release against the limit of one secret, without releases that were not placed."""
     for release in view.releases:
         distance = release.release.limit.get(secret)
         if distance is not None:

@@ -150,10 +150,11 @@ def _title(view: CompromiseView, key: str) -> str:
     worst = _riskiest(view)
     if key == "left" and worst is not None:
         return view.say("left_title", bits=worst[2], secret=view.name)
-    if key == "whom" and (exposed := _most_exposed(view)) is not None:
+    exposed = _most_exposed(view)
+    if key == "whom" and exposed is not None:
         share = view.writer.share(exposed[1].known_records)
         return view.say("whom_title", share=share, secret=view.name)
-    errors = [e for c in view.curves if (e := view.error(c)).number is not None]
+    errors = [error for error in map(view.error, view.curves) if error.number is not None]
     if key == "useful" and errors:
         least, most = (end(errors, key=lambda e: e.number or 0.0) for end in (min, max))
         same = least.text == most.text
@@ -201,11 +202,11 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Grid 
         for name, curve in zip(names, view.curves, strict=True)
     }
     rows = ((n, *(each.get(k, "") for k in view.known_numbers)) for n, each in means.items())
-    points = {
-        name: line
-        for name, each in means.items()
-        if (line := [(float(k), m.number) for k, m in each.items() if m.number is not None])
-    }
+    points = {}
+    for name, each in means.items():
+        line = [(float(k), m.number) for k, m in each.items() if m.number is not None]
+        if line:
+            points[name] = line
     known = (
         view.say("known_one" if k == 1 else "known_many", number=k) for k in view.known_numbers
     )

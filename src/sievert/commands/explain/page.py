@@ -115,7 +115,8 @@ def _drives(view: ColumnsView) -> Iterator[tuple[str, str]]:
 
 def _helps(view: ColumnsView) -> Iterator[tuple[str, str]]:
     """Which changes would leave fewest people unique; where nobody is, the largest groups."""
-    changes = [r for kind in ("without", "coarser", "together") if (r := _best(view, kind))]
+    best = [_best(view, kind) for kind in ("without", "coarser", "together")]
+    changes = [change for change in best if change is not None]
     without = [r for r in changes if r.kind == "without"]
     coarser = min((r for r in changes if r.kind != "without"), key=_order, default=None)
     each = sorted([*without, *([coarser] if coarser else [])], key=_order)

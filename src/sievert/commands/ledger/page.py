@@ -30,7 +30,7 @@ def _chapter(part: ReportPart, title: str, place: str, *blocks: Block) -> Chapte
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
-    """Who is unique in all releases together, and what of which secret is given away by them."""
+    """Say who is unique in all releases together, and what they give away of each secret."""
     check = part.read(LedgerCheck)
     risk = check.joint_risk
     writer = part.writer
@@ -58,7 +58,7 @@ def _reasons(risk: JointRisk) -> Iterator[str]:
 
 
 def _secret_points(part: ReportPart, check: LedgerCheck) -> Iterator[tuple[str, str]]:
-    """The secret of which releases together give away most, and the one with fewest values left."""
+    """Name the secret that the releases give away most, and the one with fewest values left."""
     secrets = check.learnt
     if not secrets:
         return

@@ -283,9 +283,11 @@ def _secret_codes(table: LimitTable) -> Ints:
     every = []
     for s in table.roles.sensitive:
         codes = table.codes(s)
-        if table.in_order and (cut := cut_secret(table.people.texts(s), codes)) is not None:
-            codes = cut
-            table.notes.append(binned_remark(s))
+        if table.in_order:
+            cut = cut_secret(table.people.texts(s), codes)
+            if cut is not None:
+                codes = cut
+                table.notes.append(binned_remark(s))
         every.append(codes)
     if len(every) > 1:
         table.notes.append(Remark("secrets_as_one"))

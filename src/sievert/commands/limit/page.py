@@ -100,9 +100,9 @@ def _not_gaussian(view: LimitView) -> tuple[str, str]:
 
 
 def _first(view: LimitView) -> tuple[str, str] | None:
-    """The points that were asked for, of the columns of which a release must tell most.
+    """The requested points of the columns that a release must tell most about.
 
-    That columns were taken one by one comes first.
+    A sentence comes first where columns were taken one by one.
     """
     worst = max(
         (alphabet for alphabet in view.alphabets if alphabet.requested_points),

@@ -215,7 +215,7 @@ def judged_gaps(
 ) -> Iterator[PolicyGap]:
     """Judge a planned release of the table, and say what keeps the policy from a verdict.
 
-    `rows` are questions of which nothing was counted, and `known` the gaps that were found before.
+    `rows` are questions that have counted nothing yet; `known` are the gaps found before.
     """
     try:
         judgement = _judge_plan(table, rows, policy, clock)

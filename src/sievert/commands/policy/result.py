@@ -49,7 +49,7 @@ class PolicyGap:
 
 @dataclass(frozen=True, repr=False)
 class PolicyCheck(DescribedResult):
-    """What a policy lacks for one table; nothing, if it can be held against it as it stands."""
+    """The gaps of a policy for one table; none, if the policy can judge it as it stands."""
 
     table: Mapping[str, Any]  # its name, rows and columns
     policy: str  # the name of its file

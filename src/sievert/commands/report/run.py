@@ -1,4 +1,4 @@
-"""A page of results: those of this session, and those that were saved as JSON."""
+"""A page of results, from this session or from saved JSON."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ from sievert.version import __version__
 
 @dataclass(frozen=True, repr=False)
 class CountState(DescribedResult):
-    """What a state holds: how many records, combinations and segments, and of which columns."""
+    """The content of a state: its columns, and how many records, combinations and segments."""
 
     manifest: StateManifest  # of the state as it is now
     _: KW_ONLY

@@ -129,7 +129,9 @@ def total_variation(original: Ints, other: Ints, size: int) -> float:
     """
     if size > DENSE:
         both = np.unique(np.concatenate([original, other]), return_inverse=True)[1]
-        original, other = both[: len(original)], both[len(original) :]
+        known = len(original)
+        original = both[:known]
+        other = both[known:]
         size = int(both.max()) + 1
     n, m = (np.bincount(codes, minlength=size) for codes in (original, other))
     apart = np.abs(n * len(other) - m * len(original)).sum()

@@ -46,7 +46,7 @@ def columns_grid(part: ReportPart, table: AttackedTable) -> Grid:
 
 
 def _sides(table: AttackedTable) -> list[LossNumbers]:
-    """The numbers of the table, then, with a control, those that chance alone gives."""
+    """The numbers of the table; with a control, also the numbers that chance alone gives."""
     chance = table.lost_by_chance
     return [table.lost] if chance is None else [table.lost, chance]
 

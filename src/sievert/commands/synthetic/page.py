@@ -84,7 +84,7 @@ def _name(part: ReportPart, table: AttackedTable) -> str:
 
 
 def facts(part: ReportPart) -> Iterator[tuple[str, str]]:
-    """What the original is held against: the synthetic tables, and the control."""
+    """The tables to which the original is compared: the synthetic ones, and the control."""
     found = part.read(SyntheticAssessment)
     tables = found.tables
     if len(tables) == 1:

@@ -1,6 +1,6 @@
-"""All nodes of a lattice in one pass, and those that no other is better than in both respects.
+"""All nodes of a lattice in one pass, and the nodes that no other beats in both respects.
 
-Every node is a release: on it the classes that break a rule are suppressed, however many they are.
+Every node is a release. Its classes that break a rule are suppressed, however many they are.
 What it discloses is H(X'), the bits that the released quasi-identifiers tell of who is who, with
 the suppressed records as one class of their own; what it has lost is I(X;Y) - I(X';Y) in bits of a
 secret or, without one, the loss of the search.
@@ -124,10 +124,10 @@ class NodeNumbers:
 def find_frontier(
     search: Search, accept: Accept, chosen: Sequence[int] | None = None
 ) -> list[FrontierPoint]:
-    """The best of all releases, the best of those that are accepted, and the one on given levels.
+    """Find the best of all releases, the best accepted one, and the one on given levels.
 
-    No more records are suppressed of an accepted one than the search allows. The least disclosing
-    come first.
+    An accepted release suppresses no more records than the search allows. The least disclosing
+    releases come first.
     """
     nodes = NodeNumbers(search)
     optimal = set(nodes.undominated(np.ones(len(nodes.lost), dtype=bool)))

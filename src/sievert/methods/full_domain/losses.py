@@ -106,7 +106,7 @@ class MinimisedLoss:
 
     `of_classes` is the loss of a release. `terms` tells what the level of each column adds at
     least; the least loss of a recoding is `of_terms` of their sum. Without terms it is
-    `least_of_classes` of the classes, of which none is suppressed. Pages write the loss as
+    `least_of_classes` of the classes, when none is suppressed. Pages write the loss as
     `written`.
     """
 

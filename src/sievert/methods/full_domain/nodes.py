@@ -12,11 +12,11 @@ Classes = tuple[Ints, Ints, Ints]  # of a node: keys, sizes, and which of them b
 
 @dataclass(frozen=True)
 class Hints:
-    """What is known of the recodings that will be accepted, so that fewer of them are judged.
+    """Knowledge about the recodings that will be accepted, so that fewer are judged.
 
     `fits` tells whether classes of some sizes may be accepted, `possible` whether a node on some
-    levels or on finer ones may be, if nothing is suppressed. To judge a node takes as long as to
-    scan so many `cells`.
+    levels or on finer ones may be, if nothing is suppressed. Judging a node takes as long as
+    scanning `cells` cells.
     """
 
     fits: Callable[[Ints], bool] | None = None

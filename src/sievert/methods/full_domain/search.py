@@ -220,7 +220,9 @@ class Search:
         over: Callable[[], bool],
     ) -> None:
         """Columns before i are on their levels; i and all later ones are on level 0."""
-        column, last, (agree, possible) = self.columns[i], i == len(self.columns) - 1, judges
+        column = self.columns[i]
+        last = i == len(self.columns) - 1
+        agree, possible = judges
         bound = self._bound(levels, tables)
         for level in range(column.levels):
             if self._is_beaten(bound, best):
@@ -236,10 +238,13 @@ class Search:
                     self._descend(i + 1, tables, levels, best, judges, over)
             if level + 1 < column.levels:
                 levels[i] = level + 1
-                if self.terms and self._is_beaten(bound := self._bound(levels, tables), best):
-                    break
+                if self.terms:
+                    bound = self._bound(levels, tables)
+                    if self._is_beaten(bound, best):
+                        break
                 tables = self.roll_up(tables, i, level)
-                bound = bound if self.terms else self._bound(levels, tables)
+                if not self.terms:
+                    bound = self._bound(levels, tables)
         levels[i] = 0
 
     def _is_beaten(
