@@ -9,7 +9,7 @@ MOST_NAMED = 3  # inferred columns in a sentence
 
 
 def alarm_names(part: ReportPart, alarms: Sequence[str], inferred: int) -> list[str]:
-    """Name the attacks that saw something; of many among the `inferred` columns only count them."""
+    """Name the attacks that saw something; where many `inferred` columns did, only count them."""
     names = [attack_name(part, alarm) for alarm in alarms if "." not in alarm]
     secrets = [alarm for alarm in alarms if "." in alarm]
     if len(secrets) > MOST_NAMED:

@@ -101,7 +101,7 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
 
 
 def as_content(result: Any) -> ResultContent:
-    """A result with its JSON; one that has it stays as it is."""
+    """Join a result with its JSON, unless it is joined already."""
     return result if isinstance(result, ResultContent) else ResultContent(result)
 
 
@@ -145,7 +145,7 @@ class ResultPages:
         return PageDraft([make_part(self.result, 1, texts)])
 
     def page(self, settings: ReportSettings) -> Page:
-        """The page of a file; with texts of somebody's own it is made anew."""
+        """Make the page of a file; custom texts need a page of their own."""
         if self.result.shared or settings.share or settings.texts is not None:
             return build([self.result], settings)
         with self._draft.texts.spoken():
@@ -181,7 +181,7 @@ class ResultPages:
 
 
 class PageDraft:
-    """What the page of a file and that of a terminal have in common."""
+    """The common ground of a page in a file and a page on a terminal."""
 
     def __init__(self, parts: Sequence[ReportPart]) -> None:
         self.parts = parts
@@ -210,7 +210,7 @@ class PageDraft:
     def page(
         self, title: str | None, chapters: Sequence[Chapter], written: datetime | None
     ) -> Page:
-        """A page of these chapters; one that is not `written` to a file has no definitions."""
+        """Make a page of these chapters; without a time (`written`), it has no definitions."""
         texts = self.texts
         parts = self.parts
         first = front(parts, self._points, self._ways, written)
@@ -231,7 +231,7 @@ class PageDraft:
 
 
 def _now() -> datetime:
-    """When a page is written; SOURCE_DATE_EPOCH says so for pages that can be made again."""
+    """The time of writing; SOURCE_DATE_EPOCH fixes it for reproducible pages."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     given = int(epoch) if epoch.isdecimal() and len(epoch) < LONGEST_EPOCH else time.time()
     return datetime.fromtimestamp(given, UTC)
@@ -240,7 +240,7 @@ def _now() -> datetime:
 def _closing(
     texts: Texts, parts: Sequence[ReportPart], blocks: Sequence[Block | Chapter]
 ) -> list[Chapter]:
-    """What was assessed and what was not, and what the words mean."""
+    """Close the page: what was assessed, what was not, and what the words mean."""
     rests = dict.fromkeys(p for part in parts for p in basis(part))
     assessed: tuple[Block, ...] = (BulletList(tuple(what_was_assessed(parts))), *rests)
     return [
@@ -262,7 +262,7 @@ def make_part(result: Any, number: int, texts: Texts) -> ReportPart:
 
 
 def _chapters(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Chapter]:
-    """The chapters of a part: of an assessment alone they are those of the page."""
+    """The chapters of a part; for a lone assessment they are the chapters of the page."""
     alone = len(parts) == 1
     blocks = (*page_module(part.kind).blocks(part), *_attacks(part))
     if part.kind != "assess":
@@ -293,9 +293,11 @@ def _attacks(part: ReportPart) -> Iterator[Chapter]:
 
 
 def _helping(parts: Sequence[ReportPart]) -> ReportPart | None:
-    """Beside an assessment, the part whose finding says what would help: there is room for one."""
+    """Choose the part beside an assessment whose finding says what would help."""
     kinds = {part.kind: part for part in parts}
-    return kinds.get("compare") or kinds.get("explain") if "assess" in kinds else None
+    if "assess" not in kinds:
+        return None
+    return kinds.get("compare") or kinds.get("explain")
 
 
 def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
@@ -325,7 +327,7 @@ def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
 
 
 def _more_points(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Points]:
-    """Of one part of several, the findings that do not stand on the first screen."""
+    """The findings of one of several parts that do not stand on the first screen."""
     if part.kind == "assess":
         return
     points = tuple(page_module(part.kind).points(part))
@@ -337,7 +339,7 @@ def _more_points(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Poin
 
 
 def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Verdict]:
-    """Limits of an assessment of the same table on how many people may be unique."""
+    """The limits on unique people, from an assessment of the same table."""
     if part.kind != "assess" or subject(part)[::2] != subject(other)[::2]:
         return []
     limits = limits_of(part.read(Overview).policy)
@@ -345,7 +347,7 @@ def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Verdict]:
 
 
 def _kind(parts: Sequence[ReportPart]) -> str:
-    """What a page is called above its title: of a plan it is no decision."""
+    """Name the kind of page above its title: a plan is no decision."""
     part = parts[0]
     policies = [each.read(Overview).policy for each in parts]
     plans = {is_plan(policy) for policy in policies if policy is not None}

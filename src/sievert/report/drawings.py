@@ -62,7 +62,7 @@ def _svg(
     label: str = "",
     about: str = "",
 ) -> Markup:
-    """A picture of a size; without a label it only repeats what the page says."""
+    """Draw a picture of a size; without a label it only repeats the page."""
     across, down = box or (width, height)
     named = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
     kind = f' class="{about}"' if about else ""
@@ -99,7 +99,7 @@ def exclamation() -> Markup:
 
 
 def strip(states: Sequence[str], label: str = "", *, size: float = 17, gap: float = 6) -> Markup:
-    """The states of limits, one beside the other; of many, how much of a bar each state has."""
+    """Draw the states of limits side by side; many become one bar, divided by state."""
     if len(states) > MOST_STATES:
         return _shares_of_states(states, label)
     signs = (
@@ -192,14 +192,14 @@ LETTER = 7.5  # pixels of one above the bars
 
 @dataclass(frozen=True)
 class LimitScale:
-    """Where numbers stand beside the limit that all bars share: a doubling is `unit` pixels."""
+    """The positions of numbers beside the common limit of all bars: a doubling is `unit` pixels."""
 
     unit: float
     doublings: tuple[int, ...]
     thousands: str
 
     def place(self, position: float) -> float:
-        """Pixels from the left; what is further than the picture stands at its end."""
+        """Pixels from the left; a number beyond the picture stands at its end."""
         return min(max(LIMIT_AT + self.unit * position, 5), LIMIT_WIDTH - 6)
 
 
@@ -214,7 +214,7 @@ def limit_scale(block: Numbers) -> LimitScale:
 
 
 def limit_axis(scale: LimitScale, words: Sequence[str]) -> Markup:
-    """What the lines above the bars mean: inside, the limit, twice as far, ..."""
+    """Label the lines above the bars: inside, the limit, twice as far, ..."""
     times = {n: f"{2**n:,}".replace(",", scale.thousands) for n in scale.doublings}
     marks = [(scale.place(n), "middle", f"{t}\N{NO-BREAK SPACE}×") for n, t in times.items()]
     if len(words) > 1:
@@ -228,7 +228,7 @@ def limit_axis(scale: LimitScale, words: Sequence[str]) -> Markup:
 
 
 def limit_bar(scale: LimitScale, position: float | None, state: str) -> Markup:
-    """How far a number is from its limit; the allowed side is tinted."""
+    """Draw the distance of a number from its limit; the allowed side is tinted."""
     grid = "".join(
         f'<path d="M{scale.place(n):.4g} 5v14" stroke="{colour("line")}"/>' for n in scale.doublings
     )

@@ -87,7 +87,7 @@ class ExplanationView(ReportPart):
         return [self.say("rate_of_finding"), *secrets, *exact]
 
     def rows_first(self, shown: int, of: int) -> str:
-        """That only the first rows are shown, where there are more."""
+        """Say that only the first rows are shown, where there are more."""
         return self.say("rows_first", shown=shown, of=of) if of > shown else ""
 
     # -- names ----------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class ExplanationView(ReportPart):
         return self.names(columns)
 
     def values_in(self, columns: Sequence[str]) -> str:
-        """What people have in these columns, after "their"."""
+        """Name what people have in these columns, after "their"."""
         name = self.set_of(columns)
         return self.say("values_in", columns=name) if len(columns) > MANY else name
 
@@ -139,7 +139,7 @@ class ExplanationView(ReportPart):
 
 
 def explanation_view(part: ReportPart) -> ExplanationView:
-    """What an assessment has of an explanation, said as an explanation says it."""
+    """View the explanation within an assessment."""
     return ExplanationView(
         kind="explain",
         data=part.data,
@@ -165,7 +165,7 @@ def round_shares(shares: Sequence[float]) -> list[int]:
 
 
 def screened(block: Block, most: int) -> Iterator[Block]:
-    """A picture whose table a terminal shows too: of a long one the first rows."""
+    """Show the table of a picture on a terminal too; a long table shows its first rows."""
     if not isinstance(block, Picture):
         yield block
         return

@@ -199,7 +199,7 @@ def _cautions(part: ReportPart) -> Iterator[str]:
 
 
 def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
-    """Whether the policy is met, by the table as it is and by releases; that there is none."""
+    """Say whether the table and its releases meet the policy, or that there is no policy."""
     judged = [p for p in parts if p.read(Overview).policy is not None and p.kind != "synthetic"]
     compared = [p for p in parts if any(r.policy for r in p.read(Overview).releases)]
     texts = parts[0].texts
@@ -266,7 +266,7 @@ def _of_both(
 
 
 def _releases_reason(part: ReportPart) -> str:
-    """Why releases meet the policy or not, where a table is spoken of too: one is named."""
+    """Say why releases meet the policy or not, beside the answer on the original; name one."""
     why = _releases_verdict(part).why
     names = part.read(Overview).release_names
     if why and len(names) == 1:
@@ -331,7 +331,7 @@ def answer(
 def why_words(
     texts: Texts, state: str, limits: Sequence[Verdict], policy: Judgement | None
 ) -> Iterator[str]:
-    """How many limits are met or not; of a file that holds too much: without these columns."""
+    """Count the limits that are met or not; for a file with too many columns: without these."""
     columns = [] if is_plan(policy) else held_columns(policy)
     if not columns:
         yield from counted(texts, state, limits)
@@ -371,7 +371,7 @@ def columns_not_released(overview: Overview, kinds: Sequence[str] = NOT_RELEASED
 
 
 def counted(texts: Texts, state: str, limits: Sequence[Verdict]) -> Iterator[str]:
-    """How many limits are met or not, and what they are about."""
+    """Count the limits that are met or not, and say what they are about."""
     number = len(limits)
     counts = counts_of(limits)
     such = counts[state]
@@ -412,7 +412,7 @@ def counted(texts: Texts, state: str, limits: Sequence[Verdict]) -> Iterator[str
 
 
 def reason_text(part: ReportPart, reason: GateReason, *, named: bool = True) -> str:
-    """Why a policy is not met or undecided, besides its limits; `named`: with all columns."""
+    """Say why a policy is not met or undecided, besides its limits; `named`: with all columns."""
     texts = part.texts
     if reason.what not in REASONS:
         return texts("front.reason_other")
@@ -424,18 +424,18 @@ def reason_text(part: ReportPart, reason: GateReason, *, named: bool = True) -> 
 
 
 def without_role(texts: Texts, number: int) -> str:
-    """How many columns have no role."""
+    """Say how many columns have no role."""
     keys = ("front.without_role_one", "front.without_role")
     return texts.plural(number, *keys, number=count(number))
 
 
 def some_measures(texts: Texts, names: Sequence[str], shown: Callable[[str], str]) -> str:
-    """What a reason names, in a list: measures or columns."""
+    """List the measures or columns that a reason names."""
     return some_columns(texts, names, lambda n: measure_title(texts, n) if n in BY_ID else shown(n))
 
 
 def _releases_verdict(part: ReportPart) -> PolicyAnswer:
-    """Which releases meet the policy, and which do not."""
+    """Say which releases meet the policy, and which do not."""
     texts = part.texts
     releases = part.read(Overview).releases
     states = [state_of(release.policy) for release in releases]
@@ -524,7 +524,7 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
 
 
 def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
-    """What was left out, and whether the file was verified."""
+    """Say what was left out, and whether the file was verified."""
     texts = part.texts
     table = part.read(Overview).table
     if table.dropped:
@@ -542,7 +542,7 @@ def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
 
 
 def table_size(part: ReportPart) -> str:
-    """How many people or rows, and columns."""
+    """Say how many people or rows, and columns, a table has."""
     texts = part.texts
     table = part.read(Overview).table
     number = part.rows if table.people is None else table.people
@@ -571,7 +571,7 @@ def what_was_assessed(parts: Sequence[ReportPart]) -> Iterator[str]:
 
 
 def subject(part: ReportPart) -> tuple[object, ...]:
-    """What a part speaks of: its roles, its records."""
+    """Describe the subject of a part: its roles, its records."""
     roles = part.read(Overview).roles
     return roles.quasi, roles.sensitive, part.rows
 
@@ -637,7 +637,7 @@ def _kept_words(texts: Texts, roles: Roles, column: str, shown: str) -> str:
 
 
 def hundred(part: ReportPart) -> list[Block | Chapter]:
-    """Of every 100 people those alone, in small groups and in larger ones."""
+    """Divide 100 people: alone, in small groups and in larger ones."""
     texts = part.texts
     overview = part.read(Overview)
     spans = overview.table.class_sizes
@@ -677,7 +677,7 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
 
 
 def not_measured(texts: Texts, *, screen: bool = False) -> Chapter:
-    """What no number on a page says anything about."""
+    """List the risks that no number on a page measures."""
     lacking = (
         texts("front.no_dp"),
         texts("front.no_tables"),

@@ -35,7 +35,7 @@ CELL = 640  # in a notebook
 
 
 def render(page: Page) -> str:
-    """The whole file."""
+    """Write a page as one HTML file."""
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     rendered = _render("page", page, style=Markup(style), digest=digest)  # noqa: S704 - ours
@@ -43,7 +43,7 @@ def render(page: Page) -> str:
 
 
 def render_parts(page: Page) -> dict[str, Markup]:
-    """The first screen and the chapters, for a page that has a heading and these styles already."""
+    """Write the first screen and the chapters for a page with its own heading and styles."""
     parts = ("front", "chapters")
     return {name: Markup(_render(name, page)) for name in parts}  # noqa: S704 - by our templates
 
@@ -87,7 +87,7 @@ def arrange(front: Sequence[Block | Chapter]) -> list[tuple[bool, list[Block | C
 
 
 def tidy(text: str) -> Markup:
-    """A text that is not broken where nobody would: before a unit, inside of a term.
+    """Keep a line from breaking before a unit or within a term.
 
     >>> tidy("83 % have k-anonymity")
     Markup('83\\xa0% have <span class="whole">k-anonymity</span>')
@@ -123,14 +123,14 @@ def _environment(*, for_page: bool) -> jinja2.Environment:
 
 
 def _classes(cell: str | Link, *names: str) -> Markup:
-    """The classes of a cell: those given, and whether it has a word that no column is wide for."""
+    """The classes of a cell: the given ones, and a mark for a word too long for any column."""
     text = cell.text if isinstance(cell, Link) else cell
     given = " ".join([name for name in (*names, "long" if LONG.search(text) else "") if name])
     return Markup(' class="{}"').format(given) if given else Markup()
 
 
 def _drawing() -> Callable[[dict[str, Any], str, int], Markup]:
-    """Draws the pictures of a page; what a picture names inside is named apart from the others."""
+    """Return a function that draws the pictures of a page; ids differ between pictures."""
     numbers = itertools.count(1)
 
     def draw(spec: dict[str, Any], kind: str, width: int) -> Markup:

@@ -134,7 +134,7 @@ def each_limit(limits: Iterable[Verdict]) -> list[Verdict]:
 
 
 def budget_text(overview: Overview, texts: Texts) -> str:
-    """Whether a release keeps its budget of suppressed records, where it is not the policy's."""
+    """Say whether a release keeps its budget of suppressed records, unless the policy sets it."""
     limits = limits_of(overview.policy)
     of_records = [verdict for verdict in limits if verdict.measure == SUPPRESSED_RECORDS]
     if not (overview.budget and of_records):
@@ -143,7 +143,7 @@ def budget_text(overview: Overview, texts: Texts) -> str:
 
 
 def left_out(policy: Judgement | None, texts: Texts, *, drops: bool = False) -> str:
-    """How many suppressed records there are, and whether limits were judged on them as a class.
+    """Say how many records are suppressed, and whether limits were judged on them as a class.
 
     `drops` tells that a release does not have them.
     """
@@ -163,12 +163,12 @@ def left_out(policy: Judgement | None, texts: Texts, *, drops: bool = False) -> 
 
 
 def reasons_of(policy: Judgement | None) -> tuple[GateReason, ...]:
-    """What else keeps a policy from being met."""
+    """The reasons besides limits that keep a policy from being met."""
     return () if policy is None else policy.reasons
 
 
 def state_of(policy: Judgement | None) -> bool | None:
-    """Met, not met, or neither for sure: what follows from the limits and the reasons."""
+    """Conclude from limits and reasons: met, not met, or undecided."""
     return None if policy is None else policy.conclusion
 
 
@@ -178,7 +178,7 @@ def is_plan(policy: Judgement | None) -> bool:
 
 
 def counts_of(limits: Iterable[Verdict]) -> dict[str, int]:
-    """How many limits are in each state."""
+    """Count the limits in each state."""
     return dict.fromkeys(STATES.values(), 0) | Counter(STATES[verdict.met] for verdict in limits)
 
 
@@ -220,7 +220,7 @@ def numbers_chapter(
 
 
 def _title(texts: Texts, limits: Sequence[Verdict]) -> str:
-    """How many limits are breached; if none is, how many are undecided; else that all are met."""
+    """Count the breached limits; if none is, the undecided ones; else say that all are met."""
     limits = each_limit(limits)
     counts = counts_of(limits)
     values = {"number": len(limits), **counts}
@@ -267,7 +267,7 @@ def limits_chapter(part: ReportPart) -> Iterator[Chapter]:
 
 
 def _of_secret(values: Mapping[str, Value]) -> tuple[str, ...]:
-    """The measures of a secret; of one with an order the t-closeness that goes by it as well."""
+    """The measures of a secret; an ordered secret has the ordered t-closeness as well."""
     if ORDERED not in values or values[ORDERED].value is None:
         return OF_SECRETS
     after = OF_SECRETS.index("t_closeness") + 1
@@ -275,12 +275,12 @@ def _of_secret(values: Mapping[str, Value]) -> tuple[str, ...]:
 
 
 def _basis_of_met(part: ReportPart) -> tuple[Paragraph, ...]:
-    """What verdicts rest on, below the limits of a policy that is met."""
+    """Say what verdicts rest on, below the limits of a policy that is met."""
     return basis(part) if state_of(part.read(Overview).policy) else ()
 
 
 def basis(part: ReportPart) -> tuple[Paragraph, ...]:
-    """What verdicts rest on: the question, people or rows, roles, the secrets without a limit."""
+    """Say what verdicts rest on: the question, people or rows, roles, secrets without a limit."""
     policy = part.read(Overview).policy
     return tuple(
         Paragraph(text, "note") for text in basis_texts(part.texts, policy, part.writer.name)
@@ -290,7 +290,7 @@ def basis(part: ReportPart) -> tuple[Paragraph, ...]:
 def basis_texts(
     texts: Texts, policy: Judgement | None, shown: Callable[[str], str]
 ) -> Iterator[str]:
-    """What the verdicts of a policy rest on, in sentences; names of columns as they are `shown`."""
+    """Say in sentences what the verdicts of a policy rest on; `shown` writes names of columns."""
     if policy is None:
         return
     if policy.rests_on:
@@ -352,7 +352,7 @@ def number_row(part: ReportPart, value: Value) -> NumberRow:
 
 
 def worse_without_missing(value: Value) -> Number | None:
-    """The number of the records whose secret is known, where it is the riskier one."""
+    """The value among records with a known secret, where that is the riskier one."""
     known: Number | None = value.details.get("without_missing")
     if known is None or value.value is None or value.id not in BY_ID:
         return None
@@ -361,7 +361,7 @@ def worse_without_missing(value: Value) -> Number | None:
 
 
 def _no_number(part: ReportPart, number: float | None, reason: str | None) -> str:
-    """Why a number is not there."""
+    """Say why a number is missing."""
     if number is not None:
         return ""
     if reason and reason not in WHY:
@@ -384,7 +384,7 @@ def _as_value(part: ReportPart, number: float | None, value: Value) -> str:
 
 
 def titles(texts: Texts, measure: str, k: object = None) -> tuple[str, str]:
-    """What a measure is called: in plain words, and in those of the field.
+    """The two names of a measure: in plain words, and in the words of the field.
 
     `k` is that of the number of records in classes below k.
     """
@@ -450,7 +450,7 @@ def limited_row(part: ReportPart, values: Mapping[str, Value], verdict: Verdict)
 
 
 def remarks(part: ReportPart, verdict: Verdict) -> Iterator[str]:
-    """Which reading a limit is about, and whether the table could meet it at all."""
+    """Say which reading a limit is about, and whether the table could meet it at all."""
     if verdict.reading:
         yield part.texts(READ.get(verdict.reading, "limits_table.without_missing"))
     if verdict.reason == ABOVE_CAP:
@@ -483,7 +483,7 @@ ASKED = {
 
 
 def asked(texts: Texts, limit: Verdict, words: Mapping[str, str] = ASKED) -> str:
-    """What a limit asks for; `words` are the keys of its texts."""
+    """Say what a limit asks for; `words` are the keys of its texts."""
     return asked_bounds(texts, limit.measure, limit.min, limit.max, words)
 
 
@@ -494,7 +494,7 @@ def asked_bounds(
     high: float | None,
     words: Mapping[str, str] = ASKED,
 ) -> str:
-    """What a limit on a measure asks for that lies between `low` and `high`."""
+    """Say what a limit asks for, if its measure lies between `low` and `high`."""
     least = None if low is None else bound_text(measure, low)
     most = None if high is None else bound_text(measure, high)
     if most is None:
@@ -507,7 +507,7 @@ def asked_bounds(
 
 
 def _distance(texts: Texts, verdict: Verdict) -> tuple[str, float | None]:
-    """How far a number lies from its limit: in words, and as a power of two."""
+    """The distance of a number from its limit: in words, and as a power of two."""
     value = verdict.value
     least = verdict.min
     most = verdict.max

@@ -32,7 +32,7 @@ LINE = re.compile(r"\s+")
 
 
 def escape(text: str) -> str:
-    r"""Text that Markdown shows as it is.
+    r"""Escape a text, so that Markdown shows it unchanged.
 
     >>> escape("<b>*x*</b> https://a.b")
     '\\<b\\>\\*x\\*\\</b\\> https\\://a.b'
@@ -44,7 +44,7 @@ def escape(text: str) -> str:
 
 
 def render(page: Page) -> str:
-    """The whole file."""
+    """Write a page as one Markdown file."""
     blocks = [line for block in (*page.front, *page.chapters) for line in _block(block, 2)]
     foot = [part for line in page.foot for part in (escape(line), "")]
     warning = [f"*{escape(page.warning)}*", ""] if page.warning else []
@@ -96,7 +96,7 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
 
 
 def _numbers(block: Numbers) -> Iterator[str]:
-    """Every number as a row; groups are rows of their own."""
+    """Write every number as a row; groups are rows of their own."""
     fields = (
         ("name", "mark", "value", "limit", "far") if block.limited else ("name", "value", "far")
     )

@@ -45,7 +45,7 @@ def value_text(writer: NumberWriter, value: Value) -> NumberText:
 
 
 def why(texts: Texts, reason: str | None) -> str:
-    """In place of a number that is not there, for a `reason`."""
+    """Say in place of a missing number why it is missing, for a `reason`."""
     return texts(WHY.get(reason or "", "words.undefined"))
 
 
@@ -74,16 +74,20 @@ def unit(texts: Texts, name: str) -> str:
 
 
 def clean(value: float | None) -> float | None:
-    """A number without what rounding alone leaves of nothing.
+    """Replace a number that is only a rounding error by 0.
 
     >>> clean(-2e-17), clean(0.25), clean(None)
     (0.0, 0.25, None)
     """
-    return None if value is None else float(value) if abs(value) > NOISE else 0.0
+    if value is None:
+        return None
+    if abs(value) <= NOISE:
+        return 0.0
+    return float(value)
 
 
 def bits_text(writer: NumberWriter, value: float | None) -> NumberText:
-    """Bits per record; never minus nothing."""
+    """Write bits per record; never -0."""
     return writer.number(clean(value))
 
 
@@ -106,7 +110,7 @@ def share_of(
 
 
 def times(writer: NumberWriter, disclosed: NumberText, least: NumberText) -> NumberText:
-    """How many times the least possible is disclosed; not where that is next to nothing."""
+    """Write the ratio of disclosure to the least possible, unless that is next to nothing."""
     if disclosed.number is None or least.number is None or least.number <= NOTHING:
         return writer.undefined()
     ratio = disclosed.number / least.number
@@ -114,14 +118,14 @@ def times(writer: NumberWriter, disclosed: NumberText, least: NumberText) -> Num
 
 
 def interval_text(writer: NumberWriter, low: NumberText, high: NumberText) -> str:
-    """From here to there."""
+    """Write an interval from its low end to its high end."""
     if low.number is None or high.number is None:
         return str(low)
     return writer.texts("compared.range", low=low, high=high)
 
 
 def release_names(releases: Iterable[tuple[str, str | None]]) -> list[str]:
-    """What releases are called: by their own names, with a number where two are alike.
+    """Name releases: by their own names, with a number where two are alike.
 
     Each of the `releases` has a name and that of its file. Names of files go without their endings
     and, where they are long, without what all begin with.
@@ -137,7 +141,7 @@ def release_names(releases: Iterable[tuple[str, str | None]]) -> list[str]:
 
 
 def some_names(part: ReportPart, more: str, names: Sequence[str]) -> str:
-    """Things in a sentence; of many the first ones, and how many there are besides."""
+    """List things in a sentence; of a long list the first ones, and the number of the others."""
     left = len(names) - MOST_NAMED
     first = ", ".join(names[:MOST_NAMED])
     if left < 2:
@@ -178,7 +182,7 @@ class PairingEvidence(Protocol):
 def pairing_paragraphs(
     part: ReportPart, pairings: Iterable[PairingEvidence | None], names: Sequence[str] = ("",)
 ) -> list[Paragraph]:
-    """What shows that tables are paired by their order, or that it cannot be told.
+    """Say what shows that tables are paired by their order, or that nothing shows it.
 
     `names` are those of several releases; one sentence says what is the same of several.
     """
@@ -198,7 +202,7 @@ def pairing_paragraphs(
 
 
 def _pairing_text(part: ReportPart, pairing: PairingEvidence) -> str:
-    """What is said of one pairing: nothing of a key."""
+    """Describe one pairing; a pairing by key needs no words."""
     if pairing.by == "stated":
         return part.texts("pairing.stated")
     if pairing.by == "file":

@@ -128,7 +128,7 @@ class JudgedRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class Overview:
-    """What the first screen says of a result of any command."""
+    """The facts that the first screen shows, for any command."""
 
     table: TableFacts
     roles: Roles
@@ -174,7 +174,7 @@ class Overview:
 
     @cached_property
     def release_names(self) -> list[str]:
-        """What the releases are called."""
+        """The names of the releases."""
         return release_names((release.name, release.file) for release in self.releases)
 
     @property

@@ -78,7 +78,7 @@ class LimitCase:
 
 @dataclass(frozen=True)
 class PolicyPlaces:
-    """Where the limits of a policy are written: its path as a pipeline knows it, and lines."""
+    """The places of a policy's limits: its path as a pipeline knows it, and lines."""
 
     path: str
     lines: Mapping[tuple[str, ...], int]
@@ -103,7 +103,7 @@ class PolicyPlaces:
 
 
 def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
-    """The tables and keys of a TOML file, each with its line; what spans lines is left out."""
+    """Find the line of each table and key of a TOML file; values that span lines are left out."""
     above: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
         table = line.lstrip().startswith("[")
@@ -283,7 +283,7 @@ def junit(result: Data, policy: Path | None = None) -> str:
 
 
 def _tally(cases: Sequence[LimitCase]) -> dict[str, str]:
-    """How many cases there are, and how many of them are not met."""
+    """Count the cases, and the ones that are not met."""
     failures = sum(case.met is False for case in cases)
     errors = sum(case.met is None for case in cases)
     counts = {"tests": len(cases), "failures": failures, "errors": errors}
@@ -291,7 +291,7 @@ def _tally(cases: Sequence[LimitCase]) -> dict[str, str]:
 
 
 def _facts(result: Data) -> dict[str, str]:
-    """What a file of cases says of itself: by which version it was written, who may see it."""
+    """Describe a file of cases: the version that wrote it, and who may see it."""
     shared = "shared" in result["table"]
     return {"sievert": __version__, "for": "shareable" if shared else "internal"}
 

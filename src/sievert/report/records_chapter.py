@@ -108,7 +108,7 @@ def population_chapter(view: ExplanationView) -> Iterator[Chapter]:
 
 
 def _population_title(view: ExplanationView) -> str:
-    """How many would be unique in the whole population; a range where models differ."""
+    """Say how many would be unique in the whole population; a range where models differ."""
     about = view.read(PopulationChapter)
     if CAREFUL not in about.estimates:
         return ""
@@ -141,7 +141,7 @@ def population_sentences(view: ExplanationView) -> Iterator[str]:
 
 
 def _records_title(view: ExplanationView) -> str:
-    """How many people one or two of their values single out."""
+    """Say how many people one or two of their values single out."""
     suda = view.read(ExplainedRecords).suda
     sizes = {} if suda is None else suda.records_by_size
     few = sum(people for size, people in sizes.items() if int(size) <= FEW_VALUES)
@@ -190,7 +190,7 @@ def _population(view: ExplanationView, about: PopulationChapter) -> Iterator[Blo
 
 
 def _with_error(view: ExplanationView, name: str) -> str:
-    """An estimate with its error, the highest of it, or the model it was taken from."""
+    """Write an estimate with its error, its highest value, or the model that it comes from."""
     text = _estimate(view, name)
     estimate = view.read(PopulationChapter).estimates[name]
     if text.number is None:
@@ -267,7 +267,7 @@ def _values(view: ExplanationView, values: ValuesChapter) -> Iterator[Block]:
 
 
 def _few(view: ExplanationView, values: ValuesChapter) -> Iterator[Grid]:
-    """How many values of each column few people have."""
+    """Count the values of each column that few people have."""
     rows = [
         (
             view.column_names[about.column],

@@ -82,7 +82,7 @@ def share_all(results: Sequence[Data], **settings: Any) -> list[Data]:
 
 @dataclass(frozen=True, kw_only=True)
 class SharedNumbers:
-    """What may be shared of a result: its overview, and numbers with the step of each."""
+    """The shareable part of a result: its overview, and numbers with the step of each."""
 
     overview: Overview
     compared: bool  # whether releases are compared: they have no numbers here
@@ -149,7 +149,7 @@ def build_summary(given: Sequence[Data], texts: Texts, title: str | None = None)
 
 
 def check_title(given: str) -> str:
-    """A title that a user has given."""
+    """Check a title that a user has given."""
     title = printable(" ".join(given.split()))
     require(title and len(title) <= LONGEST_TITLE, f"--title: 1 to {LONGEST_TITLE} letters")
     return title
@@ -209,7 +209,7 @@ def _name(column: str) -> str:
 
 
 def _figures(result: SharedNumbers, texts: Texts) -> Iterator[tuple[str, str]]:
-    """Numbers with their words; a number that is withheld everywhere is not there."""
+    """Show numbers with their words, without numbers that are withheld everywhere."""
     numbers = result.reidentification
     yield from (
         (_share(texts, numbers[measure]), texts(FIGURES[measure]))
@@ -231,7 +231,7 @@ def _figures(result: SharedNumbers, texts: Texts) -> Iterator[tuple[str, str]]:
 
 
 def _share(texts: Texts, value: Value | None) -> str:
-    """A share as it is shown; withheld where no step says how it was rounded."""
+    """Write a share; withhold it where no step says how it was rounded."""
     if value is None or "step" not in value.details:
         return texts("words.withheld")
     if value.value is not None:
@@ -268,8 +268,13 @@ def _is_role(reason: GateReason) -> bool:
 def _releases_verdict(texts: Texts, policies: Sequence[Judgement]) -> PolicyAnswer:
     met = sum(policy.met is True for policy in policies)
     text = texts("shared.releases", met=met, number=len(policies))
-    undecided = any(policy.met is None for policy in policies)
-    return PolicyAnswer(state=STATES[True if met else None if undecided else False], text=text)
+    if met:
+        state = STATES[True]
+    elif any(policy.met is None for policy in policies):
+        state = STATES[None]
+    else:
+        state = STATES[False]
+    return PolicyAnswer(state=state, text=text)
 
 
 def _limits(policy: Judgement, texts: Texts, anchor: str) -> Iterator[Block | Chapter]:

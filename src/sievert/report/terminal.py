@@ -61,7 +61,7 @@ Line = tuple[tuple[str, str], ...]  # pieces of text, each with a style
 
 
 class Fit(IntEnum):
-    """What is left out to fit a screen; each step leaves out what those before it do as well."""
+    """The steps of shortening to fit a screen; each step also leaves out what earlier steps do."""
 
     ALL = -1  # everything is shown, with --all
     WHOLE = 0
@@ -118,12 +118,12 @@ def _is_counted(chapter: Chapter, fit: Fit) -> bool:
 
 
 def as_text(lines: Iterable[Line]) -> str:
-    """The lines without any style."""
+    """Join the lines without any style."""
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
 
 
 def for_stdout(page: Page, *, everything: bool = False) -> str:
-    """A page to print: in colours and as wide as the terminal, or plain where there is none."""
+    """Render a page for stdout: coloured and as wide as the terminal, or plain without one."""
     if not sys.stdout.isatty():
         return as_text(render(page, everything=everything)) + "\n"
     width = max(LEAST, min(WIDEST, shutil.get_terminal_size().columns))
@@ -133,7 +133,7 @@ def for_stdout(page: Page, *, everything: bool = False) -> str:
 
 
 def _in_colours(lines: Iterable[Line]) -> str:
-    """The lines with the escape sequences of their styles."""
+    """Add the escape sequences of styles to the lines."""
     return "\n".join("".join(_painted(text, style) for text, style in line) for line in lines)
 
 
@@ -218,8 +218,14 @@ def _text(
 
 def _paragraph(block: Paragraph, width: int) -> Iterator[Line]:
     kind, _, state = block.kind.partition(" ")
-    mark = "! " if kind == "warning" else f"{MARKS[state]} " if state else ""
-    style = "head" if kind == "lead" and not state else state or kind
+    mark = ""
+    if kind == "warning":
+        mark = "! "
+    elif state:
+        mark = f"{MARKS[state]} "
+    style = state or kind
+    if kind == "lead" and not state:
+        style = "head"
     yield from ((), *_text(f"{mark}{block.text}", width, "", GAP if mark else "", style))
 
 
@@ -285,7 +291,7 @@ def _row_by_row(rows: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
 
 
 def _shorten(names: Sequence[str], longest: int) -> tuple[list[str], int]:
-    """Names that are not too long, cut in the middle, and their width; no two become alike.
+    """Cut long names in the middle, and return their width; no two become alike.
 
     >>> _shorten(["adult_k10_s0", "adult_k10_s5", "adult_k15_s0"], 7)
     (['adul…0_s0', 'adul…0_s5', 'adul…5_s0'], 9)

@@ -39,7 +39,7 @@ class Texts:
         return self._by_key[key].format_map(values)
 
     def spoken(self) -> AbstractContextManager[None]:
-        """Within it, numbers and the words of charts are those of these texts."""
+        """A context in which numbers and charts use the language of these texts."""
         return speaking(self._by_key)
 
     def remark(self, remark: str) -> str:
@@ -109,7 +109,7 @@ def _of_records(kind: str, records: Sequence[Any]) -> dict[str, str]:
 
 
 def read_texts(path: str | os.PathLike[str] | None, language: str = ENGLISH) -> Texts:
-    """A language that we have, or somebody's translation; what it lacks is said in English."""
+    """Read one of our languages, or a translation file; English fills its gaps."""
     if language not in LANGUAGES:
         raise UsageError(f"no language is called {language!r}", hint=", ".join(LANGUAGES))
     own = {} if language == ENGLISH else read_language(language)
@@ -151,7 +151,7 @@ def _check(name: str, key: str, text: Any) -> None:
 
 
 def _places(text: str) -> Iterator[str]:
-    """Names in braces; nothing but a plain name may stand there."""
+    """The names in braces; only a plain name may stand there."""
     return (
         f"{name}!" if layout or conversion or not name.isidentifier() else name
         for _, name, layout, conversion in string.Formatter().parse(text)

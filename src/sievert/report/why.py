@@ -26,7 +26,7 @@ PATH = PictureKeys(title="path_chart", below="path_below", caption="path_caption
 
 
 def why_chapter(part: ReportPart) -> Chapter | None:
-    """Why the numbers of an assessment are as they are, which has an explanation."""
+    """Explain the numbers of an assessment, if it has an explanation."""
     view = explanation_view(part)
     lead = " ".join((*_together(view), *_suffice(view)))
     blocks = [*([Paragraph(lead, "reading")] if lead else ()), *shares(view), *path(view)]
@@ -56,13 +56,13 @@ def leading_columns(view: ExplanationView) -> list[str]:
 
 
 def order_columns(view: ExplanationView) -> list[str]:
-    """Columns by what they carry of what tells people apart, most first."""
+    """Columns by their share of what tells people apart, largest first."""
     parts = view.shares(None)
     return sorted(view.quasi, key=lambda c: (-(parts[c].number or 0.0), view.column_names[c], c))
 
 
 def finding(view: ExplanationView) -> str:
-    """Which columns drive the risk, in a short sentence; empty where nothing can be told."""
+    """Name the columns that drive the risk in a short sentence; empty where nothing is known."""
     order = order_columns(view)
     parts = view.shares(None)
     if all(text.number is None for text in parts.values()):
@@ -77,7 +77,7 @@ def finding(view: ExplanationView) -> str:
 
 
 def _together(view: ExplanationView) -> Iterator[str]:
-    """How much the columns that stand out carry."""
+    """Say how much of the risk the leading columns carry."""
     parts = view.shares(None)
     first = leading_columns(view)
     if len(view.quasi) > 1 and first:
@@ -87,7 +87,7 @@ def _together(view: ExplanationView) -> Iterator[str]:
 
 
 def _suffice(view: ExplanationView) -> Iterator[str]:
-    """How few columns single out half of those who are alone."""
+    """Say how few columns single out half of the unique people."""
     path = view.read(ColumnShapley).path
     whole = path.unique_count
     for number, step in enumerate(path.steps[:-1] if whole else (), 1):
@@ -152,7 +152,11 @@ def path(view: ExplanationView) -> Iterator[Block]:
     rows: list[tuple[str, NumberText, NumberText]] = []
     for place, step in enumerate(known.steps, 1):
         last = place == number and number > 1
-        key = "path_first" if place == 1 else "path_all" if last else "path_more"
+        key = "path_more"
+        if place == 1:
+            key = "path_first"
+        elif last:
+            key = "path_all"
         name = view.say(key, column=view.column_names[step.column], number=number)
         alone = writer.count(step.unique_count)
         rows.append((name, alone, writer.share(step.unique_records)))
