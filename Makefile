@@ -102,6 +102,7 @@ bench: $(VENV)/.full
 	$(BIN)/python -m bench $(NAMES) $(if $(QUICK),--quick)
 
 generate: $(VENV)/.full
+	$(BIN)/python -m website.engine_names
 	$(BIN)/python -m website.public_functions
 	$(BIN)/python -m website.function_stub
 	$(BIN)/python -m website.compiled_rules

@@ -1,8 +1,7 @@
 """The engines that count tables: one registration each.
 
-The recipe is in CONTRIBUTING.md, "Add an engine". The name of an engine is in `EngineName`
-(`sources.options`) too, from which `--help` and completion follow. A database starts from
-`duckdb.counted_elsewhere`.
+The recipe is in CONTRIBUTING.md, "Add an engine": `make generate` writes the names for `--help`,
+completion and types. A database starts from `duckdb.counted_elsewhere`.
 
 An engine is a folder with an adapter (`counts.adapter`) and one entry in this table. Adapters are
 imported when a table is opened, because most need packages that not everybody has installed.

@@ -20,7 +20,8 @@ from sievert.settings.readers import (
     column_values,
     column_values_reader,
 )
-from sievert.sources.options import EngineName, ReaderOptions
+from sievert.sources.engine_names import EngineName
+from sievert.sources.options import ReaderOptions
 from sievert.sources.state_manifest import is_state
 
 Names: TypeAlias = str | Iterable[str] | None

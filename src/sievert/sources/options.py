@@ -6,11 +6,9 @@ The optional packages read some formats.
 import importlib
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from sievert.errors import UsageError, is_out_of_memory
-
-EngineName = Literal["duckdb", "spark", "postgres"]
 
 
 class ReaderOptions(TypedDict, total=False):

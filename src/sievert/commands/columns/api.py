@@ -9,7 +9,7 @@ from sievert.commands.columns.settings import ColumnsSettings
 from sievert.session import Steps, no_progress
 from sievert.settings.groups import Names, Place
 from sievert.settings.option import UNSTATED, Unstated
-from sievert.sources.options import EngineName
+from sievert.sources.engine_names import EngineName
 
 
 def describe_columns(

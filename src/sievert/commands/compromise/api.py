@@ -16,7 +16,7 @@ from sievert.session import Steps, no_progress
 from sievert.settings.groups import Missing, Names, Place
 from sievert.settings.option import UNSTATED, Unstated
 from sievert.settings.policy_source import PolicySource
-from sievert.sources.options import EngineName
+from sievert.sources.engine_names import EngineName
 
 
 def compromise(
