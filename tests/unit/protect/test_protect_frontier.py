@@ -183,3 +183,26 @@ def test_given_releases_by_hand(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="without any of the quasi"):
         wrong = {"village": ["a"], "ill": ["flu"]}
         sievert.protect(PAIRS, policy=PAIR_RULES, frontier=True, beside=wrong)
+
+
+def test_a_kept_column_has_no_level_on_the_limit() -> None:
+    """Kept columns are searched as quasi-identifiers, and the JSON does not name their levels."""
+    rng = Random(5)
+    columns = {
+        "age": [str(rng.randrange(20, 60)) for _ in range(200)],
+        "income": [rng.choice(["low", "high"]) for _ in range(200)],
+        "ill": [rng.choice(["flu", "cold", "gout"]) for _ in range(200)],
+    }
+    policy = {
+        "roles": {
+            "quasi": ["age"],
+            "sensitive": ["ill"],
+            "kept": {"income": "needed"},
+            "rows_are_people": True,
+        },
+        "limits": {"k_anonymity": {"min": 3}},
+    }
+    found = sievert.protect(
+        columns, policy=policy, frontier=True, hierarchies={"age": "interval:5,10,20"}
+    )
+    assert [*found.to_dict()["frontier_limit"]["levels"]] == ["age"]

@@ -80,9 +80,9 @@ class LimitCurve:
         return max(0.0, disclosed - least)
 
     def to_dict(self, quasi: Sequence[str]) -> dict[str, Any]:
-        """Make the entry of the JSON."""
+        """Make the entry of the JSON; kept columns stand after `quasi`, and have no levels."""
         return {
-            "levels": dict(zip(quasi, self.alphabet.levels, strict=True)),
+            "levels": dict(zip(quasi, self.alphabet.levels, strict=False)),
             "combinations": self.alphabet.classes,
             "kinds": len(self.joint),
             "lost": self.alphabet.loss,
