@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -16,12 +18,20 @@ from helpers.commandline import command_line
 
 COMMAND = command_line()
 MASKS = ("SigBlk", "SigCgt")  # signals that a process holds, and those that it handles
-WAITING = ("SigPnd", "ShdPnd")  # signals that have been sent and that it has not taken yet
-# A process that ends this soon after a signal, and works this little until then, had told its exit
-# code to the system before: no signal can change it, and Linux does not say so.
-SOON = 0.05  # seconds
-LITTLE = 0.005  # seconds of a processor
 PATIENCE = 60.0  # seconds
+# The command, which notes in a file when it looks for the last time whether a signal waits. Then it
+# tells the system its exit code, and no later signal can change that.
+NOTING = """
+import os, signal, sys, time
+look = signal.sigpending
+def note():
+    with open(os.environ["LOOKED"], "w") as file:
+        file.write(str(time.monotonic()))
+    return look()
+signal.sigpending = note
+from sievert.__main__ import main
+main()
+"""
 
 
 class Stopped(NamedTuple):
@@ -63,20 +73,6 @@ def is_ready(process: int) -> bool:
     return names_signal(lines, MASKS, signal.SIGTERM)
 
 
-def time_used(process: int) -> float:
-    """The seconds that a processor has worked for a process, which may have ended."""
-    return int(Path(f"/proc/{process}/schedstat").read_text().split()[0]) / 1e9
-
-
-def wait_until_ended(process: int) -> None:
-    """Wait for the end of a process, which the system still has a status of."""
-    deadline = time.monotonic() + PATIENCE
-    how = os.WEXITED | os.WNOWAIT | os.WNOHANG
-    while os.waitid(os.P_PID, process, how) is None:
-        assert time.monotonic() < deadline, "the command goes on"
-        time.sleep(0.001)
-
-
 def stop(table: Path, sent: signal.Signals, delay: float) -> tuple[int, str]:
     """The exit code and what was said of a command that is stopped after its fork.
 
@@ -106,43 +102,50 @@ def stop_at_random(table: Path, sent: signal.Signals, runs: int) -> None:
 
 
 def run(arguments: Sequence[object], temporary: Path) -> subprocess.Popen[str]:
-    """A command whose temporary files are in a directory of its own."""
+    """A command whose temporary files are in a directory of its own, and its note beside that."""
+    noted = {"TMPDIR": str(temporary), "LOOKED": f"{temporary}.looked"}
     return subprocess.Popen(
-        [*COMMAND, *map(str, arguments)],
-        env={**os.environ, "TMPDIR": str(temporary)},
+        [sys.executable, "-c", NOTING, *map(str, arguments)],
+        env={**os.environ, **noted},
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
+
+
+def looked_at(temporary: Path) -> float:
+    """When a command has looked for signals for the last time; infinite if it has not."""
+    try:
+        return float(Path(f"{temporary}.looked").read_text())
+    except (OSError, ValueError):
+        return math.inf
 
 
 def stop_anywhere(arguments: Sequence[object], sent: signal.Signals, delay: float) -> Stopped:
     """Stop a command `delay` seconds after its start, while Python itself starts or at its end.
 
-    A signal is too late, and the command not ready, if it finds a process that is about to be gone,
-    or if it still waits when the process has ended.
+    A signal after the last look of the command for signals comes too late, and does not find it
+    ready.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        process = run(arguments, Path(folder))
+    with tempfile.TemporaryDirectory() as parent:
+        folder = Path(parent) / "own"
+        folder.mkdir()
+        process = run(arguments, folder)
         time.sleep(delay)
         ready = process.poll() is None and is_ready(process.pid)
-        used = time_used(process.pid) if process.returncode is None else 0.0
-        sent_at = time.monotonic()
         process.send_signal(sent)
-        if process.returncode is None:
-            wait_until_ended(process.pid)
-            at_once = time.monotonic() - sent_at < SOON
-            late = at_once and time_used(process.pid) - used < LITTLE
-            late |= names_signal(status(process.pid), WAITING, sent)
-        else:
-            late = True  # nothing was sent to it
+        sent_by = time.monotonic()
+        ready &= process.returncode is None  # else nothing was sent to it
         error = process.communicate(timeout=PATIENCE)[1]
-        ready &= not late or process.returncode == 128 + sent
-        left = [path.name for path in Path(folder).iterdir()]
+        late = sent_by >= looked_at(folder)
+        left = [path.name for path in folder.iterdir()]
+    ready &= not late or process.returncode == 128 + sent
     return Stopped(process.returncode, error, ready, left)
 
 
 def duration(arguments: Sequence[object]) -> float:
     """How many seconds a command takes when nobody stops it."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as parent:
+        folder = Path(parent) / "own"
+        folder.mkdir()
         started = time.monotonic()
-        run(arguments, Path(folder)).communicate(timeout=60)
+        run(arguments, folder).communicate(timeout=PATIENCE)
         return time.monotonic() - started

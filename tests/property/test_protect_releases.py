@@ -49,6 +49,7 @@ def options(how: str, random: Random) -> dict[str, Any]:
     """Options that a method needs."""
     choices: dict[str, dict[str, Any]] = {
         "full": {"suppress": random.choice((0, 0.1, 0.3)), "drop": random.random() < 0.3},
+        "regions": {"suppress": random.choice((0, 0.1, 0.3))},
         "local": {
             "labels": random.choice(("hierarchy", "sets")),
             "suppress": random.choice((0, 0.3)),
