@@ -5,8 +5,9 @@ the number of records, or the entropy of a secret. A limit on such a measure is 
 
     sum over classes of  form(class) + per_record * records + per_named * records with one value
 
-is at most `bound`. Joining two classes never raises the sum. `protect` forms classes by it, before
-the release is measured.
+is at most `bound`. Joining two classes never raises the sum. `protect --how regions` forms classes
+by it, before the release is measured. A measure declares it as the `sum_rule` of its record, as in
+`measures.classes`. A new form is computed in `add_class` of `commands.protect.regions.sums`.
 """
 
 import math

@@ -413,3 +413,14 @@ def test_the_page() -> None:
         str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
     )
     assert failed == 0 and ran > 5
+
+
+def test_a_policy_says_how_the_release_is_read() -> None:
+    """A code for missing values that the policy names is missing for attacks, too."""
+    columns = {"age": ["1", "1", "2", "2", "NA", "NA"], "ill": ["x", "y", "x", "y", "x", "y"]}
+    roles = {"quasi": ["age"], "sensitive": ["ill"], "rows_are_people": True}
+    policy = {"roles": roles, "reading": {"na": ["NA"]}}
+    attacked = sievert.attack(columns, policy=policy, missing="drop")
+    assessed = sievert.assess(columns, policy=policy, missing="drop")
+    assert attacked.rows == assessed.rows == 4
+    assert sievert.attack(columns, quasi="age", sensitive="ill", missing="drop").rows == 6

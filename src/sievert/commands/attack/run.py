@@ -81,7 +81,7 @@ def _prepare(settings: AttackSettings, requested: RequestedRoles, watch: Steps) 
         },
         as_spelt=requested.calls_distinct(settings.key),
         read=Reading(watch, LARGE),
-        source=reader_options(settings),
+        source=requested.read_as_stated({**reader_options(settings)}),
         reasoner=reasoner,
         notes=notes,
     )

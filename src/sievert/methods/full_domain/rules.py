@@ -2,7 +2,8 @@
 
 A limit on a measure that is the worst over classes is a rule for each class: a class that breaks it
 is suppressed. The measure declares the rule in its record (`measures.class_rules`). Every other
-limit is about the table as a whole, and is checked on the release.
+limit is about the table as a whole, and is checked on the release (`--how regions` also seeks those
+with a `sum_rule`).
 """
 
 from collections.abc import Iterator, Mapping

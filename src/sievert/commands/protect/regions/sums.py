@@ -214,7 +214,7 @@ def add_class(sums: SumArrays, size: int, tally: Ints, out: Floats) -> None:
                 if v != missing and tally[v] > most:
                     most = tally[v]
             value += most + sums.per_named[m] * tally[sums.named[m]]
-        else:
+        elif form == DOUBT:
             if records > 0:
                 value -= records * np.log2(records)
             for v in range(begin, end):

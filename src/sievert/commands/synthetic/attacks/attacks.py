@@ -1,4 +1,7 @@
-"""All attacks on one synthetic table: `ATTACKS` declares them."""
+"""All attacks on one synthetic table: `ATTACKS` declares them.
+
+The recipe is in CONTRIBUTING.md, "Add an attack on synthetic data".
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
