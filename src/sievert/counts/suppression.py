@@ -1,8 +1,9 @@
 """Which records their publisher has suppressed, however the records are counted.
 
 A suppressed record has the mark in every quasi-identifier. The mark is a text, or None for a
-missing value. This module says so in SQL and in codes, `packed.records` for packed keys; `Cube.all_have` is the same
-test on cells. Which records `protect` suppresses is decided in `methods.full_domain.rules`.
+missing value. This module says so in SQL and in codes, and `packed.records` for packed keys;
+`Cube.all_have` is the same test on cells. Which records `protect` suppresses is decided in
+`methods.full_domain.rules`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
