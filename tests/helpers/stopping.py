@@ -23,6 +23,7 @@ PATIENCE = 60.0  # seconds
 # tells the system its exit code, and no later signal can change that.
 NOTING = """
 import os, signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it, as nohup does
 look = signal.sigpending
 def note():
     with open(os.environ["LOOKED"], "w") as file:
